@@ -12,7 +12,6 @@ use gapii_commands::constants::{
 use gapii_state::ContextApi;
 use gapii_state::read_back::Driver;
 
-use crate::contexts::OPENGL_ES_API;
 use crate::driver_functions as driver;
 use crate::generated::ids;
 use crate::gl_identity::Identity;
@@ -130,23 +129,18 @@ pub struct Gl {
 }
 
 impl Gl {
-    /// Returns the current context if it is one of OpenGL ES. `None` if the thread has no such context, or if the driver
-    /// lacks a function that every driver should have.
+    /// Returns the current context of the program. `None` if the thread has no such context, or if the driver lacks a
+    /// function that every driver should have.
     pub fn current() -> Option<Gl> {
-        if words().context_api.get() != OPENGL_ES_API {
+        if words().context_api.get() == 0 {
             return None;
         }
         Self::of_thread()
     }
 
-    /// [`Gl::current`] on a thread that has a context of OpenGL ES which the shim made, so that the shim does not know
-    /// it as the thread's current one.
+    /// [`Gl::current`] on a thread that has a context which the shim made, so that the shim does not know it as the
+    /// thread's current one.
     pub fn of_thread() -> Option<Gl> {
-        Self::of_any_api().filter(|it| it.identity.api == ContextApi::Es)
-    }
-
-    /// Returns the current context, which may be one of desktop OpenGL.
-    pub fn of_any_api() -> Option<Gl> {
         let needed = [
             ids::GL_GET_INTEGERV,
             ids::GL_IS_ENABLED,
@@ -161,7 +155,12 @@ impl Gl {
         Some(Gl { identity: Identity::ask()? })
     }
 
-    /// Client version of a context of OpenGL ES: major, minor.
+    /// API and profile of the context.
+    pub fn api(&self) -> ContextApi {
+        self.identity.api
+    }
+
+    /// Version of the context's API: major, minor.
     pub fn version(&self) -> (u8, u8) {
         self.identity.version
     }

@@ -55,6 +55,10 @@ driver_functions! {
         bind_renderbuffer = GL_BIND_RENDERBUFFER(target: u32, name: u32);
         begin_conditional_render_nv = GL_BEGIN_CONDITIONAL_RENDER_NV(query: u32, mode: u32);
         end_conditional_render_nv = GL_END_CONDITIONAL_RENDER_NV();
+        begin_conditional_render = GL_BEGIN_CONDITIONAL_RENDER(query: u32, mode: u32);
+        end_conditional_render = GL_END_CONDITIONAL_RENDER();
+        disable_at = GL_DISABLEI(capability: u32, index: u32);
+        enable_at = GL_ENABLEI(capability: u32, index: u32);
         disable_at_nv = GL_DISABLEI_NV(capability: u32, index: u32);
         disable_at_oes = GL_DISABLEI_OES(capability: u32, index: u32);
         enable_at_nv = GL_ENABLEI_NV(capability: u32, index: u32);
@@ -126,6 +130,10 @@ driver_functions! {
         );
         disable = GL_DISABLE(capability: u32);
         egl_get_current_surface = EGL_GET_CURRENT_SURFACE(end: i32) -> u64;
+        glx_destroy_context = GLX_DESTROY_CONTEXT(display: u64, context: u64);
+        glx_make_current = GLX_MAKE_CONTEXT_CURRENT(
+            display: u64, draw: u64, read: u64, context: u64
+        ) -> u32;
         glx_get_current_context = GLX_GET_CURRENT_CONTEXT() -> u64;
         glx_get_current_drawable = GLX_GET_CURRENT_DRAWABLE() -> u64;
         glx_get_current_read_drawable = GLX_GET_CURRENT_READ_DRAWABLE() -> u64;
@@ -173,6 +181,10 @@ driver_functions! {
             level: u32, levels: u32, layer: u32, layers: u32
         );
         texture_view_oes = GL_TEXTURE_VIEW_OES(
+            name: u32, target: u32, viewed: u32, format: u32,
+            level: u32, levels: u32, layer: u32, layers: u32
+        );
+        texture_view_of_desktop = GL_TEXTURE_VIEW(
             name: u32, target: u32, viewed: u32, format: u32,
             level: u32, levels: u32, layer: u32, layers: u32
         );
@@ -226,6 +238,18 @@ driver_functions! {
         egl_query_surface = EGL_QUERY_SURFACE(
             display: u64, surface: u64, name: i32, out: *mut i32
         ) -> u32;
+        glx_create_context = GLX_CREATE_CONTEXT_ATTRIBS_ARB(
+            display: u64, config: u64, share: u64, direct: u32, attributes: *const i32
+        ) -> u64;
+        glx_get_config = GLX_GET_CONFIG(
+            display: u64, visual: *const u8, name: i32, out: *mut i32
+        ) -> i32;
+        glx_get_config_attrib = GLX_GET_FB_CONFIG_ATTRIB(
+            display: u64, config: u64, name: i32, out: *mut i32
+        ) -> i32;
+        glx_get_config_from_visual = GLX_GET_FB_CONFIG_FROM_VISUAL_SGIX(
+            display: u64, visual: *const u8
+        ) -> u64;
         glx_query_context = GLX_QUERY_CONTEXT(
             display: u64, context: u64, name: i32, out: *mut i32
         ) -> i32;
@@ -272,10 +296,13 @@ driver_functions! {
         gen_framebuffers_oes = GL_GEN_FRAMEBUFFERS_OES(count: i32, names: *mut u32);
         gen_renderbuffers = GL_GEN_RENDERBUFFERS(count: i32, names: *mut u32);
         get_integers = GL_GET_INTEGERV(name: u32, out: *mut i32);
+        get_doubles = GL_GET_DOUBLEV(name: u32, out: *mut f64);
         get_floats = GL_GET_FLOATV(name: u32, out: *mut f32);
         get_booleans = GL_GET_BOOLEANV(name: u32, out: *mut u8);
         get_integers_64_ext = GL_GET_INTEGER64V_EXT(name: u32, out: *mut i64);
         get_integers_at = GL_GET_INTEGERI_V(name: u32, index: u32, out: *mut i32);
+        get_floats_at = GL_GET_FLOATI_V(name: u32, index: u32, out: *mut f32);
+        get_doubles_at = GL_GET_DOUBLEI_V(name: u32, index: u32, out: *mut f64);
         get_floats_at_nv = GL_GET_FLOATI_V_NV(name: u32, index: u32, out: *mut f32);
         get_floats_at_oes = GL_GET_FLOATI_V_OES(name: u32, index: u32, out: *mut f32);
         get_integers_64_at = GL_GET_INTEGER64I_V(name: u32, index: u32, out: *mut i64);
@@ -288,6 +315,9 @@ driver_functions! {
             target: u32, point: u32, name: u32, out: *mut i32
         );
         get_renderbuffer = GL_GET_RENDERBUFFER_PARAMETERIV(target: u32, name: u32, out: *mut i32);
+        get_texture_image = GL_GET_TEX_IMAGE(
+            target: u32, level: i32, format: u32, kind: u32, out: *mut u8
+        );
         get_texture_integers = GL_GET_TEX_PARAMETERIV(target: u32, name: u32, out: *mut i32);
         get_texture_level = GL_GET_TEX_LEVEL_PARAMETERIV(
             target: u32, level: i32, name: u32, out: *mut i32
@@ -308,6 +338,11 @@ driver_functions! {
         get_attrib_location = GL_GET_ATTRIB_LOCATION(program: u32, name: *const c_char) -> i32;
         get_uniform_location = GL_GET_UNIFORM_LOCATION(program: u32, name: *const c_char) -> i32;
         get_uniform_floats = GL_GET_UNIFORMFV(program: u32, location: i32, out: *mut f32);
+        get_program_stage = GL_GET_PROGRAM_STAGEIV(
+            program: u32, stage: u32, name: u32, out: *mut i32
+        );
+        get_subroutine = GL_GET_UNIFORM_SUBROUTINEUIV(stage: u32, location: i32, out: *mut u32);
+        get_uniform_doubles = GL_GET_UNIFORMDV(program: u32, location: i32, out: *mut f64);
         get_uniform_integers = GL_GET_UNIFORMIV(program: u32, location: i32, out: *mut i32);
         get_uniform_unsigned = GL_GET_UNIFORMUIV(program: u32, location: i32, out: *mut u32);
         get_pipeline = GL_GET_PROGRAM_PIPELINEIV(name: u32, what: u32, out: *mut i32);
@@ -375,6 +410,7 @@ driver_functions! {
         get_query_object_64_ext = GL_GET_QUERY_OBJECTUI64V_EXT(
             query: u32, name: u32, out: *mut u64
         );
+        get_query_at = GL_GET_QUERY_INDEXEDIV(target: u32, index: u32, name: u32, out: *mut i32);
         get_query_ext = GL_GET_QUERYIV_EXT(target: u32, name: u32, out: *mut i32);
         get_texture_environment = GL_GET_TEX_ENVFV(target: u32, name: u32, out: *mut f32);
         get_texture_generation = GL_GET_TEX_GENIV_OES(coord: u32, name: u32, out: *mut i32);

@@ -43,6 +43,7 @@ pub fn program(name: &str) -> PathBuf {
         "load_procaddress" => &["-lEGL"],
         name if name.starts_with("desktop_") => &["-lEGL"],
         "bench_tracepoint" => &["-llttng-ust", "-ldl"],
+        "glx_kept" => &["-lGL", "-lX11"],
         "load_glx" => &["-lGL", "-lEGL", "-lX11"],
         "load_glx_library" => &["-ldl", "-lX11"],
         "compare_threads" => &["-lEGL", "-lGLESv1_CM", "-lpthread"],

@@ -10,9 +10,9 @@ use gapii_state::{Buffer, Context, Ref};
 
 use super::feedback::Feedback;
 use super::found::{self, Found};
-use super::gl;
 use super::held::Held;
 use super::sibling::Sibling;
+use super::{gl, glsl};
 
 /// Bytes that one vertex reads.
 const VECTOR: usize = 16;
@@ -30,7 +30,7 @@ pub struct Block {
 /// The binding points of the current context that hold nameless buffers, with the buffers.
 pub fn nameless(context: &Context) -> Vec<(Ref<Buffer>, Block)> {
     let has_deleted = context.group.lock().buffers.deleted().next().is_some();
-    if context.version < (3, 0) || !has_deleted {
+    if !context.has((3, 0), (3, 1)) || !has_deleted {
         return Vec::new();
     }
     let points = 0..gl::integer(GL_MAX_UNIFORM_BUFFER_BINDINGS).clamp(0, 128) as u32;
@@ -67,8 +67,9 @@ impl Block {
 
 /// Source of a vertex shader with a block of so many vectors of 16 bytes.
 fn shader(vectors: usize) -> String {
+    let version = glsl::version(300);
     format!(
-        "#version 300 es
+        "{version}
 precision highp int;
 layout(std140) uniform Block {{ highp uvec4 vectors[{vectors}]; }};
 flat out highp uvec4 vector;

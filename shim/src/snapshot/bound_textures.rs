@@ -23,6 +23,7 @@ use super::fetch::{FACE_OF_CUBE, prefix_of};
 use super::formats::{self, Encode, Layout, Part, Read, Values};
 use super::found::Found;
 use super::gl;
+use super::glsl;
 use super::held::Held;
 use super::image_layer::layer_of;
 use super::levels::{Levels, base_level, can_be_base};
@@ -77,7 +78,7 @@ pub fn read_buffer(
     let Read::Components(values, ..) = layout.read else { return None };
     let sibling = Sibling::begin(process, context.handle)?;
     let feedback = Feedback::begin(context, &sibling)?;
-    let (version, extension) = match context.version >= (3, 2) {
+    let (version, extension) = match context.has((3, 2), (3, 1)) {
         true => (320, ""),
         false if Gl::current()?.has("GL_EXT_texture_buffer") => (310, "GL_EXT_texture_buffer"),
         false => (310, "GL_OES_texture_buffer"),
@@ -190,8 +191,9 @@ fn shader(target: u32, values: Values, width: i32, (layer, behind): (i32, u32)) 
         _ => String::new(),
     };
     let bits = bits_of(values);
+    let version = glsl::version(version);
     Some(format!(
-        "#version {version} es
+        "{version}
 precision highp float;
 precision highp int;
 uniform highp {prefix}{kind} image;
@@ -212,15 +214,16 @@ void main() {{
 
 /// Source of a vertex shader that writes the texel of a buffer texture with the number of its vertex. `extension` gives
 /// the version buffer textures; empty if it has them.
-fn shader_of_buffer(version: u32, extension: &str, values: Values) -> String {
+fn shader_of_buffer(version: i32, extension: &str, values: Values) -> String {
     let prefix = prefix_of(values);
     let require = match extension {
         "" => String::new(),
         _ => format!("#extension {extension} : require\n"),
     };
     let bits = bits_of(values);
+    let version = glsl::version(version);
     format!(
-        "#version {version} es
+        "{version}
 {require}precision highp float;
 precision highp int;
 uniform highp {prefix}samplerBuffer image;

@@ -15,6 +15,7 @@ use super::gl;
 use super::identity;
 use super::levels::level_integer;
 use super::sibling::Sibling;
+use super::texture_parameters::Has;
 use crate::generated::ids::*;
 
 /// The range of a buffer that a texture shows, in bytes.
@@ -89,13 +90,13 @@ impl Shown {
     }
 
     /// Describes the texture that is bound in the replay.
-    pub fn describe(&self, emitter: &mut Emitter, context: &Context, version: (u8, u8)) {
+    pub fn describe(&self, emitter: &mut Emitter, context: &Context, has: Has) {
         if self.format == 0 {
             return;
         }
         let buffer = identity::name(&context.group.lock().buffers, self.buffer);
         let is_part = self.size != 0;
-        let id = match (version >= (3, 2), is_part) {
+        let id = match (has.is((3, 2), (3, 1)), is_part) {
             (true, false) => GL_TEX_BUFFER,
             (true, true) => GL_TEX_BUFFER_RANGE,
             (false, false) => GL_TEX_BUFFER_EXT,

@@ -10,7 +10,7 @@ use gapii_commands::constants::{
 };
 use gapii_recorder::program::guarded;
 use gapii_state::read_back::Driver;
-use gapii_state::{Buffer, Context, GroupState, Mapping, Ref};
+use gapii_state::{Buffer, Context, ContextApi, GroupState, Mapping, Ref};
 
 use super::buffer_writes::Way;
 use super::data_store::{DataStore, Mapped};
@@ -207,7 +207,7 @@ fn in_program(emitter: &mut Emitter, context: &Context, name: u32, buffer: &Know
         let bound = context.array_buffer;
         (bound.is_none() || group.buffers.find(bound.name()) == bound, bound.name() as u32)
     };
-    let has_mappings = context.version.0 == 2
+    let has_mappings = !context.has((3, 0), (1, 0))
         && Gl::current().is_some_and(|driver| driver.has("GL_EXT_map_buffer_range"));
     let mut usage = GL_DYNAMIC_DRAW;
     let mut mapped_by_us = 0;
@@ -309,7 +309,12 @@ pub fn describe_with_contents(emitter: &mut Emitter, spare: u32, buffer: Known, 
 
 /// Gives the buffer that is bound in the replay its data store, with these contents.
 pub fn define(emitter: &mut Emitter, buffer: &Known, contents: Uploaded) {
-    let id = if buffer.is_immutable { GL_BUFFER_STORAGE_EXT } else { GL_BUFFER_DATA };
+    let is_desktop = Gl::current().is_some_and(|driver| driver.api() != ContextApi::Es);
+    let id = match buffer.is_immutable {
+        true if is_desktop => GL_BUFFER_STORAGE,
+        true => GL_BUFFER_STORAGE_EXT,
+        false => GL_BUFFER_DATA,
+    };
     let command = emitter.command(id).arg(GL_ARRAY_BUFFER).arg(buffer.size);
     let command = command.arg(contents.address).arg(buffer.usage);
     command.uploaded(2, contents).done();
@@ -328,7 +333,8 @@ pub fn map(emitter: &mut Emitter, context: &Context, buffer: &Known) {
     let Some(mapping) = buffer.mapping else { return };
     // The contents must survive.
     let access = mapping.access & !(GL_MAP_INVALIDATE_RANGE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT);
-    let id = if context.version.0 >= 3 { GL_MAP_BUFFER_RANGE } else { GL_MAP_BUFFER_RANGE_EXT };
+    let id =
+        if context.has((3, 0), (3, 0)) { GL_MAP_BUFFER_RANGE } else { GL_MAP_BUFFER_RANGE_EXT };
     let command = emitter.command(id).arg(GL_ARRAY_BUFFER).arg(mapping.offset).arg(mapping.length);
     command.arg(access).returns(mapping.address, []);
 }

@@ -1,5 +1,5 @@
 //! The state of a context beside its objects: capabilities, fixed stages of the pipeline, pixel parameters, and
-//! bindings of buffers (OpenGL ES 3.2, tables 21.6 to 21.14 and 21.32 to 21.41), with what extensions add.
+//! bindings of buffers (OpenGL ES 3.2, tables 21.6 to 21.14 and 21.32 to 21.41), with what extensions and OpenGL add.
 //! `CAPABILITIES`, `PIXEL_STORES`, `HINTS` and `BUFFER_TARGETS` list them with the version or extension that has each;
 //! the driver is asked only for state that the context has. At most 128 points of each indexed buffer binding are
 //! described. A binding of a deleted buffer that the state no longer has is listed as missing.
@@ -12,19 +12,24 @@ use gapii_commands::constants::{
     GL_BLEND_EQUATION, GL_BLEND_EQUATION_ALPHA, GL_BLEND_SRC_ALPHA, GL_BLEND_SRC_RGB,
     GL_CLIP_DEPTH_MODE_EXT, GL_CLIP_DISTANCE0_EXT, GL_CLIP_DISTANCE1_EXT, GL_CLIP_DISTANCE2_EXT,
     GL_CLIP_DISTANCE3_EXT, GL_CLIP_DISTANCE4_EXT, GL_CLIP_DISTANCE5_EXT, GL_CLIP_DISTANCE6_EXT,
-    GL_CLIP_DISTANCE7_EXT, GL_CLIP_ORIGIN_EXT, GL_COLOR_CLEAR_VALUE, GL_COLOR_WRITEMASK,
-    GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, GL_CULL_FACE, GL_CULL_FACE_MODE, GL_DEBUG_OUTPUT,
-    GL_DEBUG_OUTPUT_SYNCHRONOUS, GL_DEPTH_CLAMP_EXT, GL_DEPTH_CLEAR_VALUE, GL_DEPTH_FUNC,
-    GL_DEPTH_RANGE, GL_DEPTH_TEST, GL_DEPTH_WRITEMASK, GL_DISPATCH_INDIRECT_BUFFER, GL_DITHER,
-    GL_DRAW_INDIRECT_BUFFER, GL_FRAGMENT_SHADER_DERIVATIVE_HINT, GL_FRAMEBUFFER_SRGB_EXT, GL_FRONT,
-    GL_FRONT_FACE, GL_GENERATE_MIPMAP_HINT, GL_LINE_WIDTH, GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS,
+    GL_CLIP_DISTANCE7_EXT, GL_CLIP_ORIGIN_EXT, GL_COLOR_CLEAR_VALUE, GL_COLOR_LOGIC_OP,
+    GL_COLOR_WRITEMASK, GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, GL_CULL_FACE, GL_CULL_FACE_MODE,
+    GL_DEBUG_OUTPUT, GL_DEBUG_OUTPUT_SYNCHRONOUS, GL_DEPTH_CLAMP_EXT, GL_DEPTH_CLEAR_VALUE,
+    GL_DEPTH_FUNC, GL_DEPTH_RANGE, GL_DEPTH_TEST, GL_DEPTH_WRITEMASK, GL_DISPATCH_INDIRECT_BUFFER,
+    GL_DITHER, GL_DRAW_INDIRECT_BUFFER, GL_FRAGMENT_SHADER_DERIVATIVE_HINT,
+    GL_FRAMEBUFFER_SRGB_EXT, GL_FRONT, GL_FRONT_FACE, GL_GENERATE_MIPMAP_HINT, GL_LINE_SMOOTH,
+    GL_LINE_SMOOTH_HINT, GL_LINE_WIDTH, GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS,
     GL_MAX_SAMPLE_MASK_WORDS, GL_MAX_SHADER_COMPILER_THREADS_KHR,
     GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS, GL_MAX_UNIFORM_BUFFER_BINDINGS,
     GL_MIN_SAMPLE_SHADING_VALUE, GL_MULTISAMPLE_EXT, GL_PACK_ALIGNMENT,
-    GL_PACK_REVERSE_ROW_ORDER_ANGLE, GL_PACK_ROW_LENGTH, GL_PACK_SKIP_PIXELS, GL_PACK_SKIP_ROWS,
-    GL_PATCH_VERTICES, GL_PIXEL_PACK_BUFFER, GL_PIXEL_UNPACK_BUFFER, GL_POLYGON_OFFSET_CLAMP_EXT,
+    GL_PACK_COMPRESSED_BLOCK_DEPTH, GL_PACK_COMPRESSED_BLOCK_HEIGHT, GL_PACK_COMPRESSED_BLOCK_SIZE,
+    GL_PACK_COMPRESSED_BLOCK_WIDTH, GL_PACK_IMAGE_HEIGHT, GL_PACK_LSB_FIRST,
+    GL_PACK_REVERSE_ROW_ORDER_ANGLE, GL_PACK_ROW_LENGTH, GL_PACK_SKIP_IMAGES, GL_PACK_SKIP_PIXELS,
+    GL_PACK_SKIP_ROWS, GL_PACK_SWAP_BYTES, GL_PARAMETER_BUFFER, GL_PATCH_VERTICES,
+    GL_PIXEL_PACK_BUFFER, GL_PIXEL_UNPACK_BUFFER, GL_POLYGON_OFFSET_CLAMP_EXT,
     GL_POLYGON_OFFSET_FACTOR, GL_POLYGON_OFFSET_FILL, GL_POLYGON_OFFSET_LINE_NV,
-    GL_POLYGON_OFFSET_POINT_NV, GL_POLYGON_OFFSET_UNITS, GL_PRIMITIVE_RESTART_FIXED_INDEX,
+    GL_POLYGON_OFFSET_POINT_NV, GL_POLYGON_OFFSET_UNITS, GL_POLYGON_SMOOTH, GL_POLYGON_SMOOTH_HINT,
+    GL_PRIMITIVE_RESTART, GL_PRIMITIVE_RESTART_FIXED_INDEX, GL_PROGRAM_POINT_SIZE, GL_QUERY_BUFFER,
     GL_RASTERIZER_DISCARD, GL_SAMPLE_ALPHA_TO_COVERAGE, GL_SAMPLE_ALPHA_TO_ONE_EXT,
     GL_SAMPLE_COVERAGE, GL_SAMPLE_COVERAGE_INVERT, GL_SAMPLE_COVERAGE_VALUE, GL_SAMPLE_MASK,
     GL_SAMPLE_MASK_VALUE, GL_SAMPLE_SHADING, GL_SCISSOR_BOX, GL_SCISSOR_TEST,
@@ -34,13 +39,15 @@ use gapii_commands::constants::{
     GL_STENCIL_BACK_VALUE_MASK, GL_STENCIL_BACK_WRITEMASK, GL_STENCIL_CLEAR_VALUE, GL_STENCIL_FAIL,
     GL_STENCIL_FUNC, GL_STENCIL_PASS_DEPTH_FAIL, GL_STENCIL_PASS_DEPTH_PASS, GL_STENCIL_REF,
     GL_STENCIL_TEST, GL_STENCIL_VALUE_MASK, GL_STENCIL_WRITEMASK, GL_TEXTURE_BUFFER,
-    GL_TRANSFORM_FEEDBACK_BUFFER, GL_UNIFORM_BUFFER, GL_UNIFORM_BUFFER_BINDING,
-    GL_UNIFORM_BUFFER_SIZE, GL_UNIFORM_BUFFER_START, GL_UNPACK_ALIGNMENT, GL_UNPACK_IMAGE_HEIGHT,
-    GL_UNPACK_ROW_LENGTH, GL_UNPACK_SKIP_IMAGES, GL_UNPACK_SKIP_PIXELS, GL_UNPACK_SKIP_ROWS,
-    GL_VIEWPORT,
+    GL_TEXTURE_COMPRESSION_HINT, GL_TEXTURE_CUBE_MAP_SEAMLESS, GL_TRANSFORM_FEEDBACK_BUFFER,
+    GL_UNIFORM_BUFFER, GL_UNIFORM_BUFFER_BINDING, GL_UNIFORM_BUFFER_SIZE, GL_UNIFORM_BUFFER_START,
+    GL_UNPACK_ALIGNMENT, GL_UNPACK_COMPRESSED_BLOCK_DEPTH, GL_UNPACK_COMPRESSED_BLOCK_HEIGHT,
+    GL_UNPACK_COMPRESSED_BLOCK_SIZE, GL_UNPACK_COMPRESSED_BLOCK_WIDTH, GL_UNPACK_IMAGE_HEIGHT,
+    GL_UNPACK_LSB_FIRST, GL_UNPACK_ROW_LENGTH, GL_UNPACK_SKIP_IMAGES, GL_UNPACK_SKIP_PIXELS,
+    GL_UNPACK_SKIP_ROWS, GL_UNPACK_SWAP_BYTES, GL_VIEWPORT,
 };
 use gapii_state::read_back::Driver;
-use gapii_state::{Buffer, BufferRange, Context, Process, Ref};
+use gapii_state::{Buffer, BufferRange, Context, ContextApi, Process, Ref};
 
 use super::buffers::{self, Known};
 use super::emit::Emitter;
@@ -48,7 +55,7 @@ use super::held::Held;
 use super::identity::{self, Kind};
 use super::window_rectangles::WindowRectangles;
 use super::{
-    draw_buffers, gl, held_buffers, renderbuffers, stencil_bits, texture_units, viewports,
+    desktop, draw_buffers, gl, held_buffers, renderbuffers, stencil_bits, texture_units, viewports,
 };
 use crate::driver_calls::Gl;
 use crate::generated::ids;
@@ -56,59 +63,71 @@ use crate::generated::ids::*;
 
 /// Since when a context has a part of its state.
 struct Since {
-    version: (u8, u8),
+    /// Version of OpenGL ES.
+    es: (u8, u8),
+    /// Version of OpenGL.
+    desktop: (u8, u8),
     /// Extensions that have it in earlier versions.
     extensions: &'static [&'static str],
 }
 
 impl Since {
     fn is_in(&self, driver: &Gl) -> bool {
-        driver.version() >= self.version || self.extensions.iter().any(|name| driver.has(name))
+        driver.is_at_least(self.es, self.desktop)
+            || self.extensions.iter().any(|name| driver.has(name))
     }
 }
 
-const ES2: Since = since((2, 0), &[]);
-const ES3: Since = since((3, 0), &[]);
-const ES31: Since = since((3, 1), &[]);
+/// A version that no context has.
+const NEVER: (u8, u8) = (9, 9);
+const ALWAYS: Since = since((2, 0), (1, 0), &[]);
 
-const fn since(version: (u8, u8), extensions: &'static [&'static str]) -> Since {
-    Since { version, extensions }
+const fn since(es: (u8, u8), desktop: (u8, u8), extensions: &'static [&'static str]) -> Since {
+    Since { es, desktop, extensions }
 }
 
-/// State that no version of OpenGL ES has without an extension.
-const fn only(extensions: &'static [&'static str]) -> Since {
-    Since { version: (9, 9), extensions }
+/// State that OpenGL has, and no version of OpenGL ES without an extension.
+const fn in_desktop(version: (u8, u8), extensions: &'static [&'static str]) -> Since {
+    since(NEVER, version, extensions)
 }
 
-const CLIP_DISTANCES: Since = only(&["GL_EXT_clip_cull_distance", "GL_APPLE_clip_distance"]);
-const MULTISAMPLE: Since = only(&["GL_EXT_multisample_compatibility"]);
-const DEBUG: Since = since((3, 2), &["GL_KHR_debug"]);
-const SAMPLE_SHADING: Since = since((3, 2), &["GL_OES_sample_shading"]);
+/// State that no version has without an extension.
+const fn of_extension(extensions: &'static [&'static str]) -> Since {
+    since(NEVER, NEVER, extensions)
+}
+
+const CLIP_DISTANCES: Since =
+    in_desktop((3, 0), &["GL_EXT_clip_cull_distance", "GL_APPLE_clip_distance"]);
+const MULTISAMPLE: Since = in_desktop((1, 3), &["GL_EXT_multisample_compatibility"]);
+const POLYGON_OFFSETS: Since = in_desktop((1, 1), &["GL_NV_polygon_mode"]);
+const DEBUG: Since = since((3, 2), (4, 3), &["GL_KHR_debug"]);
+const SAMPLE_MASK: Since = since((3, 1), (3, 2), &[]);
+const SAMPLE_SHADING: Since = since((3, 2), (4, 0), &["GL_OES_sample_shading"]);
 
 /// Capabilities of `glEnable`.
-const CAPABILITIES: [(u32, Since); 30] = [
-    (GL_BLEND, ES2),
-    (GL_CULL_FACE, ES2),
-    (GL_DEPTH_TEST, ES2),
-    (GL_DITHER, ES2),
-    (GL_POLYGON_OFFSET_FILL, ES2),
-    (GL_SAMPLE_ALPHA_TO_COVERAGE, ES2),
-    (GL_SAMPLE_COVERAGE, ES2),
-    (GL_SCISSOR_TEST, ES2),
-    (GL_STENCIL_TEST, ES2),
-    (GL_RASTERIZER_DISCARD, ES3),
-    (GL_PRIMITIVE_RESTART_FIXED_INDEX, ES3),
-    (GL_SAMPLE_MASK, ES31),
+const CAPABILITIES: [(u32, Since); 36] = [
+    (GL_BLEND, ALWAYS),
+    (GL_CULL_FACE, ALWAYS),
+    (GL_DEPTH_TEST, ALWAYS),
+    (GL_DITHER, ALWAYS),
+    (GL_POLYGON_OFFSET_FILL, ALWAYS),
+    (GL_SAMPLE_ALPHA_TO_COVERAGE, since((2, 0), (1, 3), &[])),
+    (GL_SAMPLE_COVERAGE, since((2, 0), (1, 3), &[])),
+    (GL_SCISSOR_TEST, ALWAYS),
+    (GL_STENCIL_TEST, ALWAYS),
+    (GL_RASTERIZER_DISCARD, since((3, 0), (3, 0), &[])),
+    (GL_PRIMITIVE_RESTART_FIXED_INDEX, since((3, 0), (4, 3), &[])),
+    (GL_SAMPLE_MASK, SAMPLE_MASK),
     (GL_SAMPLE_SHADING, SAMPLE_SHADING),
     (GL_DEBUG_OUTPUT, DEBUG),
     (GL_DEBUG_OUTPUT_SYNCHRONOUS, DEBUG),
-    (GL_BLEND_ADVANCED_COHERENT_KHR, only(&["GL_KHR_blend_equation_advanced_coherent"])),
-    (GL_FRAMEBUFFER_SRGB_EXT, only(&["GL_EXT_sRGB_write_control"])),
-    (GL_DEPTH_CLAMP_EXT, only(&["GL_EXT_depth_clamp"])),
+    (GL_BLEND_ADVANCED_COHERENT_KHR, of_extension(&["GL_KHR_blend_equation_advanced_coherent"])),
+    (GL_FRAMEBUFFER_SRGB_EXT, in_desktop((3, 0), &["GL_EXT_sRGB_write_control"])),
+    (GL_DEPTH_CLAMP_EXT, in_desktop((3, 2), &["GL_EXT_depth_clamp", "GL_ARB_depth_clamp"])),
     (GL_MULTISAMPLE_EXT, MULTISAMPLE),
     (GL_SAMPLE_ALPHA_TO_ONE_EXT, MULTISAMPLE),
-    (GL_POLYGON_OFFSET_LINE_NV, only(&["GL_NV_polygon_mode"])),
-    (GL_POLYGON_OFFSET_POINT_NV, only(&["GL_NV_polygon_mode"])),
+    (GL_POLYGON_OFFSET_LINE_NV, POLYGON_OFFSETS),
+    (GL_POLYGON_OFFSET_POINT_NV, POLYGON_OFFSETS),
     (GL_CLIP_DISTANCE0_EXT, CLIP_DISTANCES),
     (GL_CLIP_DISTANCE1_EXT, CLIP_DISTANCES),
     (GL_CLIP_DISTANCE2_EXT, CLIP_DISTANCES),
@@ -117,51 +136,81 @@ const CAPABILITIES: [(u32, Since); 30] = [
     (GL_CLIP_DISTANCE5_EXT, CLIP_DISTANCES),
     (GL_CLIP_DISTANCE6_EXT, CLIP_DISTANCES),
     (GL_CLIP_DISTANCE7_EXT, CLIP_DISTANCES),
+    (GL_LINE_SMOOTH, in_desktop((1, 0), &[])),
+    (GL_POLYGON_SMOOTH, in_desktop((1, 0), &[])),
+    (GL_COLOR_LOGIC_OP, in_desktop((1, 1), &[])),
+    (GL_PRIMITIVE_RESTART, in_desktop((3, 1), &[])),
+    (GL_PROGRAM_POINT_SIZE, in_desktop((2, 0), &[])),
+    (GL_TEXTURE_CUBE_MAP_SEAMLESS, in_desktop((3, 2), &["GL_ARB_seamless_cube_map"])),
 ];
 
-const UNPACK: Since = since((3, 0), &["GL_EXT_unpack_subimage"]);
-const PACK: Since = since((3, 0), &["GL_NV_pack_subimage"]);
+const UNPACK: Since = since((3, 0), (1, 0), &["GL_EXT_unpack_subimage"]);
+const PACK: Since = since((3, 0), (1, 0), &["GL_NV_pack_subimage"]);
+const OF_IMAGES: Since = since((3, 0), (1, 2), &[]);
+const OF_PACKED_IMAGES: Since = in_desktop((1, 2), &[]);
+const OF_BYTES: Since = in_desktop((1, 0), &[]);
+const OF_BLOCKS: Since = in_desktop((4, 2), &["GL_ARB_compressed_texture_pixel_storage"]);
 
 /// Parameters of `glPixelStorei`.
-const PIXEL_STORES: [(u32, Since); 11] = [
-    (GL_UNPACK_ALIGNMENT, ES2),
-    (GL_PACK_ALIGNMENT, ES2),
+const PIXEL_STORES: [(u32, Since); 25] = [
+    (GL_UNPACK_ALIGNMENT, ALWAYS),
+    (GL_PACK_ALIGNMENT, ALWAYS),
     (GL_UNPACK_ROW_LENGTH, UNPACK),
     (GL_UNPACK_SKIP_ROWS, UNPACK),
     (GL_UNPACK_SKIP_PIXELS, UNPACK),
-    (GL_UNPACK_SKIP_IMAGES, ES3),
-    (GL_UNPACK_IMAGE_HEIGHT, ES3),
+    (GL_UNPACK_SKIP_IMAGES, OF_IMAGES),
+    (GL_UNPACK_IMAGE_HEIGHT, OF_IMAGES),
     (GL_PACK_ROW_LENGTH, PACK),
     (GL_PACK_SKIP_ROWS, PACK),
     (GL_PACK_SKIP_PIXELS, PACK),
-    (GL_PACK_REVERSE_ROW_ORDER_ANGLE, only(&["GL_ANGLE_pack_reverse_row_order"])),
+    (GL_PACK_REVERSE_ROW_ORDER_ANGLE, of_extension(&["GL_ANGLE_pack_reverse_row_order"])),
+    (GL_PACK_SKIP_IMAGES, OF_PACKED_IMAGES),
+    (GL_PACK_IMAGE_HEIGHT, OF_PACKED_IMAGES),
+    (GL_UNPACK_SWAP_BYTES, OF_BYTES),
+    (GL_UNPACK_LSB_FIRST, OF_BYTES),
+    (GL_PACK_SWAP_BYTES, OF_BYTES),
+    (GL_PACK_LSB_FIRST, OF_BYTES),
+    (GL_UNPACK_COMPRESSED_BLOCK_WIDTH, OF_BLOCKS),
+    (GL_UNPACK_COMPRESSED_BLOCK_HEIGHT, OF_BLOCKS),
+    (GL_UNPACK_COMPRESSED_BLOCK_DEPTH, OF_BLOCKS),
+    (GL_UNPACK_COMPRESSED_BLOCK_SIZE, OF_BLOCKS),
+    (GL_PACK_COMPRESSED_BLOCK_WIDTH, OF_BLOCKS),
+    (GL_PACK_COMPRESSED_BLOCK_HEIGHT, OF_BLOCKS),
+    (GL_PACK_COMPRESSED_BLOCK_DEPTH, OF_BLOCKS),
+    (GL_PACK_COMPRESSED_BLOCK_SIZE, OF_BLOCKS),
 ];
 
-/// Hints of `glHint`.
-const HINTS: [(u32, Since); 2] = [
-    (GL_GENERATE_MIPMAP_HINT, ES2),
-    (GL_FRAGMENT_SHADER_DERIVATIVE_HINT, since((3, 0), &["GL_OES_standard_derivatives"])),
+/// Hints of `glHint`. The core profile has no hint for mipmaps.
+const HINTS: [(u32, Since); 5] = [
+    (GL_GENERATE_MIPMAP_HINT, since((2, 0), NEVER, &[])),
+    (GL_FRAGMENT_SHADER_DERIVATIVE_HINT, since((3, 0), (2, 0), &["GL_OES_standard_derivatives"])),
+    (GL_LINE_SMOOTH_HINT, in_desktop((1, 0), &[])),
+    (GL_POLYGON_SMOOTH_HINT, in_desktop((1, 0), &[])),
+    (GL_TEXTURE_COMPRESSION_HINT, in_desktop((1, 3), &[])),
 ];
 
-const TEXTURE_BUFFERS: Since = since((3, 2), &["GL_EXT_texture_buffer", "GL_OES_texture_buffer"]);
+const TEXTURE_BUFFERS: Since =
+    since((3, 2), (3, 1), &["GL_EXT_texture_buffer", "GL_OES_texture_buffer"]);
 
-const PIXEL_BUFFERS: Since = since((3, 0), &["GL_NV_pixel_buffer_object"]);
-const COPY_BUFFERS: Since = since((3, 0), &["GL_NV_copy_buffer"]);
+const PIXEL_BUFFERS: Since = since((3, 0), (2, 1), &["GL_NV_pixel_buffer_object"]);
+const COPY_BUFFERS: Since = since((3, 0), (3, 1), &["GL_NV_copy_buffer"]);
 
 /// Targets of buffers that are no part of a vertex array.
-const BUFFER_TARGETS: [(u32, Since); 12] = [
-    (GL_UNIFORM_BUFFER, ES3),
-    (GL_SHADER_STORAGE_BUFFER, ES31),
-    (GL_ATOMIC_COUNTER_BUFFER, ES31),
-    (GL_TRANSFORM_FEEDBACK_BUFFER, ES3),
+const BUFFER_TARGETS: [(u32, Since); 14] = [
+    (GL_UNIFORM_BUFFER, since((3, 0), (3, 1), &[])),
+    (GL_SHADER_STORAGE_BUFFER, since((3, 1), (4, 3), &[])),
+    (GL_ATOMIC_COUNTER_BUFFER, since((3, 1), (4, 2), &[])),
+    (GL_TRANSFORM_FEEDBACK_BUFFER, since((3, 0), (3, 0), &[])),
     (GL_COPY_READ_BUFFER, COPY_BUFFERS),
     (GL_COPY_WRITE_BUFFER, COPY_BUFFERS),
     (GL_PIXEL_PACK_BUFFER, PIXEL_BUFFERS),
     (GL_PIXEL_UNPACK_BUFFER, PIXEL_BUFFERS),
-    (GL_DRAW_INDIRECT_BUFFER, ES31),
-    (GL_DISPATCH_INDIRECT_BUFFER, ES31),
+    (GL_DRAW_INDIRECT_BUFFER, since((3, 1), (4, 0), &[])),
+    (GL_DISPATCH_INDIRECT_BUFFER, since((3, 1), (4, 3), &[])),
     (GL_TEXTURE_BUFFER, TEXTURE_BUFFERS),
-    (GL_ARRAY_BUFFER, ES2),
+    (GL_QUERY_BUFFER, in_desktop((4, 4), &[])),
+    (GL_PARAMETER_BUFFER, in_desktop((4, 6), &[])),
+    (GL_ARRAY_BUFFER, since((2, 0), (1, 5), &[])),
 ];
 
 /// Buffers that are bound by number.
@@ -172,7 +221,8 @@ pub struct Indexed {
     pub size: u32,
     /// How many numbers there are.
     pub count: u32,
-    pub since: (u8, u8),
+    /// The version of OpenGL ES, and that of OpenGL.
+    pub since: ((u8, u8), (u8, u8)),
 }
 
 /// What the state has at indexed binding points.
@@ -187,7 +237,7 @@ const INDEXED: [(Indexed, Ranges); 3] = [
             start: GL_UNIFORM_BUFFER_START,
             size: GL_UNIFORM_BUFFER_SIZE,
             count: GL_MAX_UNIFORM_BUFFER_BINDINGS,
-            since: (3, 0),
+            since: ((3, 0), (3, 1)),
         },
         |context| &context.uniform_buffers,
     ),
@@ -198,7 +248,7 @@ const INDEXED: [(Indexed, Ranges); 3] = [
             start: GL_SHADER_STORAGE_BUFFER_START,
             size: GL_SHADER_STORAGE_BUFFER_SIZE,
             count: GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS,
-            since: (3, 1),
+            since: ((3, 1), (4, 3)),
         },
         |context| &context.shader_storage_buffers,
     ),
@@ -209,7 +259,7 @@ const INDEXED: [(Indexed, Ranges); 3] = [
             start: GL_ATOMIC_COUNTER_BUFFER_START,
             size: GL_ATOMIC_COUNTER_BUFFER_SIZE,
             count: GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS,
-            since: (3, 1),
+            since: ((3, 1), (4, 2)),
         },
         |context| &context.atomic_counter_buffers,
     ),
@@ -275,18 +325,21 @@ impl Indexed {
     }
 }
 
-/// Describes all that is set in a context of OpenGL ES 2.0 or later.
+/// Describes all that is set in a context of OpenGL ES 2.0 or later, or of OpenGL.
 pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
     let Some(driver) = Gl::current() else { return };
     for (name, _) in CAPABILITIES.iter().filter(|(_, since)| since.is_in(&driver)) {
         let id = if gl::is_enabled(*name) != 0 { GL_ENABLE } else { GL_DISABLE };
         emitter.command(id).arg(*name).done();
     }
-    describe_pixel_operations(emitter);
-    draw_buffers::describe(emitter, context.version, &driver);
+    describe_pixel_operations(emitter, &driver);
+    draw_buffers::describe(emitter, &driver);
     describe_rasterization_of_extensions(emitter, &driver);
     describe_stencil(emitter, process, context);
     describe_rasterization(emitter, &driver);
+    if context.api != ContextApi::Es {
+        desktop::describe(emitter, context, &driver);
+    }
     viewports::describe(emitter, &driver);
     texture_units::describe(emitter, process, context);
     describe_samples(emitter, &driver);
@@ -302,7 +355,7 @@ fn describe_rasterization_of_extensions(emitter: &mut Emitter, driver: &Gl) {
         let [origin, depth] = [GL_CLIP_ORIGIN_EXT, GL_CLIP_DEPTH_MODE_EXT].map(gl::integer);
         emitter.command(GL_CLIP_CONTROL_EXT).arg(origin).arg(depth).done();
     }
-    if driver.has("GL_EXT_polygon_offset_clamp") {
+    if driver.is_at_least(NEVER, (4, 6)) || driver.has("GL_EXT_polygon_offset_clamp") {
         let ([factor], [units]) =
             (gl::floats::<1>(GL_POLYGON_OFFSET_FACTOR), gl::floats::<1>(GL_POLYGON_OFFSET_UNITS));
         let [clamp] = gl::floats::<1>(GL_POLYGON_OFFSET_CLAMP_EXT);
@@ -320,7 +373,7 @@ fn describe_rasterization_of_extensions(emitter: &mut Emitter, driver: &Gl) {
     }
 }
 
-fn describe_pixel_operations(emitter: &mut Emitter) {
+fn describe_pixel_operations(emitter: &mut Emitter, driver: &Gl) {
     // Source and destination of colour, and of alpha.
     let [source, target, alpha, to_alpha] =
         [GL_BLEND_SRC_RGB, GL_BLEND_DST_RGB, GL_BLEND_SRC_ALPHA, GL_BLEND_DST_ALPHA]
@@ -335,14 +388,11 @@ fn describe_pixel_operations(emitter: &mut Emitter) {
     emitter.command(GL_COLOR_MASK).arg(r).arg(g).arg(b).arg(a).done();
     let [r, g, b, a] = gl::floats::<4>(GL_COLOR_CLEAR_VALUE);
     emitter.command(GL_CLEAR_COLOR).arg(r).arg(g).arg(b).arg(a).done();
-    let [depth] = gl::floats::<1>(GL_DEPTH_CLEAR_VALUE);
-    emitter.command(GL_CLEAR_DEPTHF).arg(depth).done();
+    describe_depths(emitter, driver);
     emitter.command(GL_CLEAR_STENCIL).arg(gl::integer(GL_STENCIL_CLEAR_VALUE)).done();
     let [mask] = gl::booleans::<1>(GL_DEPTH_WRITEMASK);
     emitter.command(GL_DEPTH_MASK).arg(mask).done();
     emitter.command(ids::GL_DEPTH_FUNC).arg(gl::integer(GL_DEPTH_FUNC)).done();
-    let [near, far] = gl::floats::<2>(GL_DEPTH_RANGE);
-    emitter.command(GL_DEPTH_RANGEF).arg(near).arg(far).done();
     let ([factor], [units]) =
         (gl::floats::<1>(GL_POLYGON_OFFSET_FACTOR), gl::floats::<1>(GL_POLYGON_OFFSET_UNITS));
     emitter.command(GL_POLYGON_OFFSET).arg(factor).arg(units).done();
@@ -350,6 +400,21 @@ fn describe_pixel_operations(emitter: &mut Emitter) {
     emitter.command(GL_SCISSOR).arg(x).arg(y).arg(width).arg(height).done();
     let [x, y, width, height] = gl::integers::<4>(GL_VIEWPORT);
     emitter.command(ids::GL_VIEWPORT).arg(x).arg(y).arg(width).arg(height).done();
+}
+
+/// Describes the depth of clears, and the range of depths. In OpenGL they have double precision.
+fn describe_depths(emitter: &mut Emitter, driver: &Gl) {
+    if driver.api() == ContextApi::Es {
+        let [depth] = gl::floats::<1>(GL_DEPTH_CLEAR_VALUE);
+        emitter.command(GL_CLEAR_DEPTHF).arg(depth).done();
+        let [near, far] = gl::floats::<2>(GL_DEPTH_RANGE);
+        emitter.command(GL_DEPTH_RANGEF).arg(near).arg(far).done();
+        return;
+    }
+    let [depth] = gl::doubles::<1>(GL_DEPTH_CLEAR_VALUE);
+    emitter.command(GL_CLEAR_DEPTH).arg(depth).done();
+    let [near, far] = gl::doubles::<2>(GL_DEPTH_RANGE);
+    emitter.command(ids::GL_DEPTH_RANGE).arg(near).arg(far).done();
 }
 
 fn describe_stencil(emitter: &mut Emitter, process: &Process, context: &Context) {
@@ -401,18 +466,18 @@ fn describe_rasterization(emitter: &mut Emitter, driver: &Gl) {
 
 /// The commands of OpenGL ES 3.2 for samples and patches, and those of the extensions that have them earlier.
 const SHADE_SAMPLES: [(Since, u16); 2] = [
-    (since((3, 2), &[]), GL_MIN_SAMPLE_SHADING),
-    (only(&["GL_OES_sample_shading"]), GL_MIN_SAMPLE_SHADING_OES),
+    (since((3, 2), (4, 0), &[]), GL_MIN_SAMPLE_SHADING),
+    (of_extension(&["GL_OES_sample_shading"]), GL_MIN_SAMPLE_SHADING_OES),
 ];
 const SET_PATCHES: [(Since, u16); 3] = [
-    (since((3, 2), &[]), GL_PATCH_PARAMETERI),
-    (only(&["GL_EXT_tessellation_shader"]), GL_PATCH_PARAMETERI_EXT),
-    (only(&["GL_OES_tessellation_shader"]), GL_PATCH_PARAMETERI_OES),
+    (since((3, 2), (4, 0), &[]), GL_PATCH_PARAMETERI),
+    (of_extension(&["GL_EXT_tessellation_shader"]), GL_PATCH_PARAMETERI_EXT),
+    (of_extension(&["GL_OES_tessellation_shader"]), GL_PATCH_PARAMETERI_OES),
 ];
 const SET_BOXES: [(Since, u16); 3] = [
-    (since((3, 2), &[]), GL_PRIMITIVE_BOUNDING_BOX),
-    (only(&["GL_EXT_primitive_bounding_box"]), GL_PRIMITIVE_BOUNDING_BOX_EXT),
-    (only(&["GL_OES_primitive_bounding_box"]), GL_PRIMITIVE_BOUNDING_BOX_OES),
+    (since((3, 2), NEVER, &[]), GL_PRIMITIVE_BOUNDING_BOX),
+    (of_extension(&["GL_EXT_primitive_bounding_box"]), GL_PRIMITIVE_BOUNDING_BOX_EXT),
+    (of_extension(&["GL_OES_primitive_bounding_box"]), GL_PRIMITIVE_BOUNDING_BOX_OES),
 ];
 
 /// Returns the first command of a list that the context has.
@@ -422,7 +487,7 @@ fn command_of(commands: &[(Since, u16)], driver: &Gl) -> Option<u16> {
 
 fn describe_samples(emitter: &mut Emitter, driver: &Gl) {
     const GL_PRIMITIVE_BOUNDING_BOX_NAME: u32 = constants::GL_PRIMITIVE_BOUNDING_BOX;
-    if ES31.is_in(driver) {
+    if SAMPLE_MASK.is_in(driver) {
         for word in 0..gl::integer(GL_MAX_SAMPLE_MASK_WORDS).clamp(1, 32) as u32 {
             let mask = gl::integer_at(GL_SAMPLE_MASK_VALUE, word);
             emitter.command(GL_SAMPLE_MASKI).arg(word).arg(mask).done();
@@ -444,7 +509,7 @@ fn describe_samples(emitter: &mut Emitter, driver: &Gl) {
 }
 
 fn describe_buffers(emitter: &mut Emitter, context: &Context, driver: &Gl) {
-    for (indexed, tracked) in INDEXED.iter().filter(|(it, _)| it.since <= context.version) {
+    for (indexed, tracked) in INDEXED.iter().filter(|(it, _)| context.has(it.since.0, it.since.1)) {
         indexed.describe_points(emitter, context, tracked(context));
     }
     let targets = held_buffers::targets(context);

@@ -77,11 +77,12 @@ impl DataStore {
         })
     }
 
-    /// Of the buffer that is bound to `target`, in a context of OpenGL ES 3. Causes no error.
+    /// Of the buffer that is bound to `target`, in a context of OpenGL ES 3 or of OpenGL 3.2. Causes no error.
     pub fn of_bound(target: u32, driver: &Gl) -> Self {
         let parameter = |name| parameter(target, name);
         let size = wide_parameter(target, GL_BUFFER_SIZE);
-        let has_immutable = driver.has("GL_EXT_buffer_storage");
+        let has_immutable = driver.is_at_least((9, 9), (4, 4))
+            || ["GL_EXT_buffer_storage", "GL_ARB_buffer_storage"].iter().any(|it| driver.has(it));
         let is_immutable = has_immutable && parameter(GL_BUFFER_IMMUTABLE_STORAGE_EXT) != 0;
         let usage = if is_immutable { GL_BUFFER_STORAGE_FLAGS_EXT } else { GL_BUFFER_USAGE };
         Self { size, is_immutable, usage: parameter(usage), mapping: Mapped::of_bound(target) }

@@ -72,10 +72,10 @@ struct DrawBuffer {
 }
 
 /// Describes the draw buffers whose state differs from that of draw buffer 0, which is described already.
-pub fn describe(emitter: &mut Emitter, version: (u8, u8), driver: &Gl) {
+pub fn describe(emitter: &mut Emitter, driver: &Gl) {
     let ids = match () {
-        () if version >= (3, 2) => CORE,
-        () if version < (3, 0) => return,
+        () if driver.is_at_least((3, 2), (4, 0)) => CORE,
+        () if !driver.is_at_least((3, 0), (9, 9)) => return,
         () if driver.has("GL_OES_draw_buffers_indexed") => OES,
         () if driver.has("GL_EXT_draw_buffers_indexed") => EXT,
         () => return,

@@ -5,14 +5,12 @@
 use core::ptr;
 use std::sync::Arc;
 
-use gapii_abi::atom::SubjectKind;
 use gapii_commands::constants;
 use gapii_commands::constants::{
     EGL_ALPHA_SIZE, EGL_BIND_TO_TEXTURE_RGB, EGL_BIND_TO_TEXTURE_RGBA, EGL_BLUE_SIZE,
-    EGL_BUFFER_SIZE, EGL_COLOR_BUFFER_TYPE, EGL_CONFIG_CAVEAT, EGL_CONFIG_ID,
-    EGL_CONTEXT_MAJOR_VERSION, EGL_DEPTH_SIZE, EGL_GREEN_SIZE, EGL_HEIGHT, EGL_OPENGL_ES_API,
-    EGL_RED_SIZE, EGL_RENDERABLE_TYPE, EGL_SAMPLE_BUFFERS, EGL_SAMPLES, EGL_STENCIL_SIZE,
-    EGL_SURFACE_TYPE, EGL_WIDTH,
+    EGL_BUFFER_SIZE, EGL_COLOR_BUFFER_TYPE, EGL_CONFIG_CAVEAT, EGL_CONFIG_ID, EGL_DEPTH_SIZE,
+    EGL_GREEN_SIZE, EGL_HEIGHT, EGL_OPENGL_ES_API, EGL_RED_SIZE, EGL_RENDERABLE_TYPE,
+    EGL_SAMPLE_BUFFERS, EGL_SAMPLES, EGL_STENCIL_SIZE, EGL_SURFACE_TYPE, EGL_WIDTH,
 };
 use gapii_state::{
     EglContext, Group, Objects, Process, Ref, Surface as SurfaceState, SurfaceKind, Thread,
@@ -20,13 +18,12 @@ use gapii_state::{
 
 use super::emit::Emitter;
 use super::gl;
+use super::like;
 use crate::generated::ids::*;
 use gapii_recorder::observe;
 
-const EGL_NONE: i32 = constants::EGL_NONE as i32;
-
-/// Handle of a spare surface. No driver gives out such a handle.
-const SPARE_SURFACE: u64 = 0xF000_2000;
+/// The end of a list of attributes.
+pub const EGL_NONE: i32 = constants::EGL_NONE as i32;
 
 /// Attributes of a configuration that a snapshot describes: sizes of buffers, samples, uses.
 const OF_CONFIGS: [u32; 16] = [
@@ -70,31 +67,11 @@ pub fn describe(emitter: &mut Emitter, process: &Process) {
     }
 }
 
-/// Describes the API that a thread has bound, and its current context and surfaces.
-pub fn describe_thread(emitter: &mut Emitter, thread: &Thread) {
-    bind_api(emitter, thread.bound_api);
-    let Some(current) = Current::of(thread) else { return };
-    Destroyed::of(thread).make(emitter);
-    current.make_current(emitter);
-    let state = thread.process.lock();
-    let interval =
-        state.egl_contexts.get(thread.egl_context).map_or(1, |context| context.swap_interval);
-    drop(state);
-    if interval != 1 {
-        emitter.command(EGL_SWAP_INTERVAL).arg(current.display).arg(interval).returns(1_u32, []);
-    }
-}
-
-/// Describes that what is current on a thread is destroyed. No spare context can be current in the replay afterwards, because the
-/// thread could not have its own again.
-pub fn describe_destroyed(emitter: &mut Emitter, thread: &Thread) {
-    if Current::of(thread).is_none() {
-        return;
-    }
-    let destroyed = Destroyed::of(thread);
-    if destroyed.is_any() {
-        emitter.subject(SubjectKind::Thread, 0);
-        destroyed.destroy(emitter);
+/// Describes the API that a thread has bound.
+pub fn describe_bound_api(emitter: &mut Emitter, thread: &Thread) {
+    // Programs of GLX have none.
+    if !thread.process.lock().displays.names().is_empty() {
+        bind_api(emitter, thread.bound_api);
     }
 }
 
@@ -159,30 +136,43 @@ impl Made {
 }
 
 /// The share groups of a process.
-struct Shares(Vec<(u64, usize)>);
+pub struct Shares {
+    /// Contexts, with the numbers of their groups.
+    groups: Vec<(u64, usize)>,
+    /// Those that the program has not destroyed.
+    alive: Vec<u64>,
+}
 
 impl Shares {
-    fn of(process: &Process) -> Self {
-        Self(process.contexts().groups())
+    /// Of all contexts, whatever made them.
+    pub fn of(process: &Process) -> Self {
+        let groups = process.contexts().groups();
+        let state = process.lock();
+        let of_egl = state.egl_contexts.named().map(|(object, _)| object.name());
+        let of_glx = state.glx_contexts.named().map(|(object, _)| object.name());
+        Self { groups, alive: of_egl.chain(of_glx).collect() }
     }
 
     /// The context to share with: the first one of the group that there still is. 0: the context is the first.
-    fn first_before(&self, handle: u64) -> u64 {
-        let group = self.0.iter().find(|(other, _)| *other == handle).map(|(_, group)| *group);
-        let first = self.0.iter().find(|(_, other)| Some(*other) == group).map(|(first, _)| *first);
+    pub fn first_before(&self, handle: u64) -> u64 {
+        let group = self.groups.iter().find(|(other, _)| *other == handle).map(|(_, group)| *group);
+        let is_of_it =
+            |(it, other): &&(u64, usize)| Some(*other) == group && self.alive.contains(it);
+        let first = self.groups.iter().find(is_of_it).map(|(first, _)| *first);
         first.filter(|first| *first != handle).unwrap_or(0)
     }
 }
 
 /// A context and surfaces that are current on a thread although the program has destroyed them. EGL keeps them until others are
 /// current on the thread, and gives their handles to nothing else until then.
-struct Destroyed {
+pub struct Destroyed {
     context: Option<Context>,
     surfaces: Vec<Surface>,
 }
 
 impl Destroyed {
-    fn of(thread: &Thread) -> Self {
+    /// What is current on a thread through EGL.
+    pub fn of(thread: &Thread) -> Self {
         let shares = Shares::of(&thread.process);
         let state = thread.process.lock();
         let object = thread.egl_context;
@@ -200,11 +190,13 @@ impl Destroyed {
         }
     }
 
-    fn is_any(&self) -> bool {
+    /// Whether anything is.
+    pub fn is_any(&self) -> bool {
         self.context.is_some() || !self.surfaces.is_empty()
     }
 
-    fn make(&self, emitter: &mut Emitter) {
+    /// Makes what is destroyed.
+    pub fn make(&self, emitter: &mut Emitter) {
         if let Some(context) = &self.context {
             bind_api(emitter, context.api);
             context.describe(emitter);
@@ -214,7 +206,8 @@ impl Destroyed {
         }
     }
 
-    fn destroy(&self, emitter: &mut Emitter) {
+    /// Destroys it.
+    pub fn destroy(&self, emitter: &mut Emitter) {
         for surface in &self.surfaces {
             let command = emitter.command(EGL_DESTROY_SURFACE).arg(surface.display);
             command.arg(surface.handle).returns(1_u32, []);
@@ -353,36 +346,7 @@ fn bind_api(emitter: &mut Emitter, api: u32) {
 
 /// An attribute list with `EGL_NONE` at the end.
 fn list(attributes: impl Iterator<Item = (u32, i32)>) -> Vec<i32> {
-    let pairs = attributes.filter(|(name, _)| *name as i32 != EGL_NONE);
-    let mut list: Vec<i32> = pairs.flat_map(|(name, value)| [name as i32, value]).collect();
-    list.push(EGL_NONE);
-    list
-}
-
-/// Attributes with which a context of the program was created.
-pub struct Like {
-    pub display: u64,
-    pub config: u64,
-    pub client_version: u32,
-    /// With `EGL_NONE` at the end.
-    pub attributes: Vec<i32>,
-}
-
-impl Like {
-    /// `None` if the context does not exist or is none of OpenGL ES.
-    pub fn of(process: &Process, handle: u64) -> Option<Self> {
-        let state = process.lock();
-        let context = state.egl_contexts.get(state.egl_contexts.find(handle))?;
-        [0, EGL_OPENGL_ES_API].contains(&context.api).then(|| Self {
-            display: context.display,
-            config: context.config,
-            client_version: context
-                .attributes
-                .get(&EGL_CONTEXT_MAJOR_VERSION)
-                .map_or(1, |version| version.cast_unsigned()),
-            attributes: list(context.attributes.iter().map(|(name, value)| (*name, *value))),
-        })
-    }
+    like::list(attributes.map(|(name, value)| (name as i32, value)), EGL_NONE)
 }
 
 /// Handles of the contexts of a share group.
@@ -394,103 +358,8 @@ pub fn contexts_of_group(process: &Process, group: &Arc<Group>) -> Vec<u64> {
     handles.filter(is_of_it).collect()
 }
 
-/// Context and surfaces that are current on the describing thread.
-pub struct Current {
-    display: u64,
-    draw: u64,
-    read: u64,
-    context: u64,
-    /// The configuration of the context if it has no surface and had one earlier.
-    earlier_surface: Option<u64>,
-}
-
-impl Current {
-    /// `None` if no context is current.
-    pub fn of(thread: &Thread) -> Option<Self> {
-        let context = thread.context.as_deref()?.handle;
-        let state = thread.process.lock();
-        let (draw, read) = (thread.draw_surface.name(), thread.read_surface.name());
-        let known = state.egl_contexts.get(thread.egl_context);
-        let display = known.map_or(0, |it| it.display);
-        let earlier = known.filter(|it| draw == 0 && it.had_surface).map(|it| it.config);
-        Some(Self { display, draw, read, context, earlier_surface: earlier })
-    }
-
-    /// Makes them current in a replay.
-    pub fn make_current(&self, emitter: &mut Emitter) {
-        let command = emitter.command(EGL_MAKE_CURRENT).arg(self.display);
-        command.arg(self.draw).arg(self.read).arg(self.context).returns(1_u32, []);
-    }
-
-    /// Has the driver set the viewport of a context without a surface, if it has done so in the program: it sets viewport and
-    /// scissor box of a context that is current with a surface for the first time.
-    pub fn settle_viewport(&self, emitter: &mut Emitter) {
-        let Some(config) = self.earlier_surface else { return };
-        if config == 0 {
-            emitter.leave_out("that a context without a surface and a configuration had a surface");
-            return;
-        }
-        let size = list([(EGL_WIDTH, 1), (EGL_HEIGHT, 1)].into_iter());
-        let command = emitter.command(EGL_CREATE_PBUFFER_SURFACE).arg(self.display).arg(config);
-        let command = command.arg(size.as_ptr()).reads(observe::attributes_i32(size.as_ptr()));
-        command.returns(SPARE_SURFACE, []);
-        Self { draw: SPARE_SURFACE, read: SPARE_SURFACE, ..*self }.make_current(emitter);
-        self.make_current(emitter);
-        let command = emitter.command(EGL_DESTROY_SURFACE).arg(self.display);
-        command.arg(SPARE_SURFACE).returns(1_u32, []);
-    }
-
-    /// [`Current::make_current`], after a spare context.
-    pub fn make_current_again(&self, emitter: &mut Emitter) {
-        self.make_current(emitter);
-        emitter.in_own_context();
-    }
-}
-
-/// A surface that a thread draws to.
-pub struct Drawn {
-    pub width: i32,
-    pub height: i32,
-    /// A swap makes depth and stencil of a window undefined.
-    pub is_window: bool,
-    /// The thread reads from another surface.
-    pub is_unread: bool,
-}
-
-/// Returns the draw surface of a thread, if it has one whose size is known.
-pub fn drawn(thread: &Thread) -> Option<Drawn> {
-    let surface = thread.draw_surface;
-    let (is_window, [width, height]) = {
-        let state = thread.process.lock();
-        let it = state.surfaces.get(surface)?;
-        (it.kind == SurfaceKind::Window, size(&state.surfaces, surface)?)
-    };
-    Some(Drawn { width, height, is_window, is_unread: thread.read_surface != surface })
-}
-
-/// A surface that a thread reads from, and does not draw to.
-pub struct ReadApart {
-    pub handle: u64,
-    pub display: u64,
-    pub config: u64,
-    pub width: i32,
-    pub height: i32,
-}
-
-/// Returns the read surface of a thread, if it has one and draws to another.
-pub fn read_apart(thread: &Thread) -> Option<ReadApart> {
-    let surface = thread.read_surface;
-    if surface == thread.draw_surface {
-        return None;
-    }
-    let state = thread.process.lock();
-    let (handle, it) = (surface.name(), state.surfaces.get(surface)?);
-    let [width, height] = size(&state.surfaces, surface)?;
-    Some(ReadApart { handle, display: it.display, config: it.config, width, height })
-}
-
 /// Width and height of a surface. The driver does not answer for one that the program has destroyed.
-fn size(surfaces: &Objects<SurfaceState>, object: Ref<SurfaceState>) -> Option<[i32; 2]> {
+pub fn size(surfaces: &Objects<SurfaceState>, object: Ref<SurfaceState>) -> Option<[i32; 2]> {
     let it = surfaces.get(object)?;
     let is_destroyed = surfaces.find(object.name()) != object;
     let ask = |name| match is_destroyed {

@@ -16,7 +16,6 @@ use gapii_state::NO_PARAM;
 use super::missing::Missing;
 use super::owed::{Debts, Uploaded};
 use crate::capture;
-use crate::contexts::OPENGL_ES_API;
 use crate::generated::ids::GL_GET_FLOATV;
 use crate::tls::words;
 
@@ -96,9 +95,9 @@ impl<'r> Emitter<'r> {
         self.missing.add_of(what, name);
     }
 
-    /// States that the following commands are called in a context of the shim's own, of this client version.
-    pub fn in_spare_context(&mut self, context: u64, client_version: u32) {
-        let record = Context { context, api: OPENGL_ES_API, client_version };
+    /// States that the following commands are called in a context of the shim's own, of this API and client version.
+    pub fn in_spare_context(&mut self, context: u64, api: u32, client_version: u32) {
+        let record = Context { context, api, client_version };
         self.recorder.write_meta(CONTEXT, &record.encode());
     }
 

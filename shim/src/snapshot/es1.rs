@@ -168,7 +168,7 @@ pub fn describe_textures(emitter: &mut Emitter, context: &Context, driver: &Gl) 
 
 /// Describes the parameters of the textures with the name 0, which belong to the context.
 fn describe_defaults(emitter: &mut Emitter, context: &Context, driver: &Gl) {
-    let texture_has = Has::of(context.version, driver);
+    let texture_has = Has::of(driver);
     textures::leave_out_default(emitter, context, texture_has);
     let has = |extension: &str| extension.is_empty() || driver.has(extension);
     for (target, ..) in TEXTURE_TARGETS.into_iter().filter(|(.., it)| has(it)) {

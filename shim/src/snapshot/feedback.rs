@@ -43,7 +43,7 @@ pub struct Feedback<'a> {
 impl<'a> Feedback<'a> {
     /// `None` if the program's context cannot draw, or if it could not be restored.
     pub fn begin(context: &'a Context, sibling: &'a Sibling) -> Option<Self> {
-        if context.version < (3, 0) || !can_restore(context) {
+        if !context.has((3, 0), (4, 0)) || !can_restore(context) {
             return None;
         }
         let framebuffer = OwnFramebuffer::with_colors(context, sibling)?;
@@ -168,7 +168,7 @@ fn can_use_again(context: &Context, program: u32) -> bool {
         // Mesa binds the pipeline by its name when no program becomes current, also one that has lost its name. Below
         // OpenGL ES 3.1 it does not say which one is bound.
         let ask = || gl::integer(GL_PROGRAM_PIPELINE_BINDING) as u32;
-        let pipeline = if context.version >= (3, 1) { ask() } else { 0 };
+        let pipeline = if context.has((3, 1), (4, 1)) { ask() } else { 0 };
         return pipeline == 0 || gl::is_program_pipeline(pipeline) != 0;
     }
     let group = context.group.lock();

@@ -1,23 +1,26 @@
 //! Reads texels of formats that no framebuffer can have: a shader fetches them in a context of the shim's own, in bands
 //! of at most `BYTES_AT_ONCE` (1 MiB). Multisampled textures need OpenGL ES 3.1, arrays of cube maps or of multisampled
-//! textures 3.2. Fails if the driver does not link the shader or refuses to read the result.
+//! textures 3.2, or the versions of OpenGL that have them. Fails if the driver does not link the shader or refuses to read the result.
 
 use std::collections::BTreeMap;
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
     GL_COLOR_ATTACHMENT0, GL_DRAW_FRAMEBUFFER, GL_FRAGMENT_SHADER, GL_FRAMEBUFFER,
-    GL_FRAMEBUFFER_COMPLETE, GL_MAJOR_VERSION, GL_MINOR_VERSION, GL_TEXTURE_2D,
-    GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_3D,
-    GL_TEXTURE_BUFFER, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_MAG_FILTER,
-    GL_TEXTURE_MIN_FILTER, GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T, GL_TRIANGLES, GL_VERTEX_SHADER,
+    GL_FRAMEBUFFER_COMPLETE, GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_MULTISAMPLE,
+    GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_3D, GL_TEXTURE_BUFFER, GL_TEXTURE_CUBE_MAP,
+    GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_MAG_FILTER, GL_TEXTURE_MIN_FILTER, GL_TEXTURE_WRAP_S,
+    GL_TEXTURE_WRAP_T, GL_TRIANGLES, GL_VERTEX_SHADER,
 };
 
 use super::aside::Aside;
 use super::canvas::Canvas;
 use super::formats::Values;
 use super::gl::{self, clear_errors, prefers};
+use super::glsl;
 use super::image_layer::{Image, Of, layer_of, resize};
+use super::texture_parameters::Has;
+use crate::driver_calls::Gl;
 
 const GL_NEAREST: i32 = constants::GL_NEAREST as i32;
 const GL_CLAMP_TO_EDGE: i32 = constants::GL_CLAMP_TO_EDGE as i32;
@@ -93,14 +96,19 @@ pub struct Fetch {
     /// The last canvas: its texture, width and height.
     canvas: Option<(Canvas, u32, [i32; 2])>,
     sampler: u32,
-    version: i32,
+    has: Option<Has>,
+    /// The first lines of shaders.
+    header: String,
 }
 
 impl Fetch {
     /// The current context is the shim's own.
     pub fn new() -> Self {
         let framebuffer = gl::new_framebuffer(GL_FRAMEBUFFER);
-        let version = gl::integer(GL_MAJOR_VERSION) * 100 + gl::integer(GL_MINOR_VERSION) * 10;
+        let driver = Gl::of_thread();
+        let has = driver.as_ref().map(Has::of);
+        let version = driver.map_or((3, 0), |driver| driver.version());
+        let header = glsl::version(i32::from(version.0) * 100 + i32::from(version.1) * 10);
         let mut sampler = 0;
         // SAFETY: there is room for one name.
         unsafe { gl::gen_samplers(1, &raw mut sampler) };
@@ -113,7 +121,7 @@ impl Fetch {
             gl::sampler_parameter(sampler, name, value);
         }
         gl::bind_sampler(0, sampler);
-        Self { programs: BTreeMap::new(), framebuffer, canvas: None, sampler, version }
+        Self { programs: BTreeMap::new(), framebuffer, canvas: None, sampler, has, header }
     }
 
     /// Passes the pixels of the canvas to `each`, some rows at a time and from the bottom up; `read` is memory for them.
@@ -183,9 +191,9 @@ impl Fetch {
     }
 
     fn program(&mut self, kind: (u32, Values, i32)) -> Option<u32> {
-        let version = self.version;
+        let (has, header) = (self.has?, self.header.as_str());
         let program = *self.programs.entry(kind).or_insert_with(|| {
-            fragments(version, kind).and_then(|text| link(version, &text)).unwrap_or(0)
+            fragments(has, kind).and_then(|text| link(header, &text)).unwrap_or(0)
         });
         (program != 0).then_some(program)
     }
@@ -236,7 +244,7 @@ pub const FACE_OF_CUBE: &str = "
 
 /// Source of a fragment shader that writes the texels of its pixel; `at` is the first column and row, the layer and the
 /// sample. `None` for targets that the version has no sampler for.
-fn fragments(version: i32, (target, values, texels): (u32, Values, i32)) -> Option<String> {
+fn fragments(has: Has, (target, values, texels): (u32, Values, i32)) -> Option<String> {
     // The sampler takes the nearest texel, so this is the texel's value. Software rasterizers sample bytes faster than they
     // fetch them.
     const AT_CENTRE: &str =
@@ -249,17 +257,17 @@ fn fragments(version: i32, (target, values, texels): (u32, Values, i32)) -> Opti
         GL_TEXTURE_2D_ARRAY => {
             ("sampler2DArray", "return ", "texelFetch(image, ivec3(place, at.z), 0)")
         }
-        GL_TEXTURE_2D_MULTISAMPLE if version >= 310 => {
+        GL_TEXTURE_2D_MULTISAMPLE if has.is((3, 1), (3, 2)) => {
             ("sampler2DMS", "return ", "texelFetch(image, place, at.w)")
         }
-        GL_TEXTURE_2D_MULTISAMPLE_ARRAY if version >= 320 => {
+        GL_TEXTURE_2D_MULTISAMPLE_ARRAY if has.is((3, 2), (3, 2)) => {
             ("sampler2DMSArray", "return ", "texelFetch(image, ivec3(place, at.z), at.w)")
         }
-        GL_TEXTURE_BUFFER if version >= 320 => {
+        GL_TEXTURE_BUFFER if has.is((3, 2), (3, 1)) => {
             ("samplerBuffer", "return ", "texelFetch(image, at.z + place.y * at.w + place.x)")
         }
         GL_TEXTURE_CUBE_MAP => ("samplerCube", of_cube, "textureLod(image, way, 0.0)"),
-        GL_TEXTURE_CUBE_MAP_ARRAY if version >= 320 => {
+        GL_TEXTURE_CUBE_MAP_ARRAY if has.is((3, 2), (4, 0)) => {
             ("samplerCubeArray", of_cube, "textureLod(image, vec4(way, at.z / 6), 0.0)")
         }
         _ => return None,
@@ -291,10 +299,10 @@ void main() {{
 }
 
 /// Compiles and links a program of both shaders, which need the same version. `None` if the driver refuses.
-fn link(version: i32, fragments: &str) -> Option<u32> {
+fn link(header: &str, fragments: &str) -> Option<u32> {
     let program = gl::create_program();
     for (kind, text) in [(GL_VERTEX_SHADER, VERTICES), (GL_FRAGMENT_SHADER, fragments)] {
-        let text = format!("#version {version} es\n{text}");
+        let text = format!("{header}\n{text}");
         gl::attach_new_shader(program, kind, &text, true);
     }
     gl::is_linked_now(program).then_some(program)

@@ -10,17 +10,17 @@ use std::collections::BTreeSet;
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
-    GL_COLOR_ATTACHMENT0, GL_DEPTH_ATTACHMENT, GL_DRAW_BUFFER0, GL_DRAW_FRAMEBUFFER,
+    GL_BACK, GL_COLOR_ATTACHMENT0, GL_DEPTH_ATTACHMENT, GL_DRAW_BUFFER0, GL_DRAW_FRAMEBUFFER,
     GL_FRAMEBUFFER, GL_FRAMEBUFFER_BINDING, GL_FRAMEBUFFER_COMPLETE,
     GL_FRAMEBUFFER_DEFAULT_FIXED_SAMPLE_LOCATIONS, GL_FRAMEBUFFER_DEFAULT_HEIGHT,
     GL_FRAMEBUFFER_DEFAULT_LAYERS, GL_FRAMEBUFFER_DEFAULT_SAMPLES, GL_FRAMEBUFFER_DEFAULT_WIDTH,
-    GL_MAX_COLOR_ATTACHMENTS, GL_MAX_DRAW_BUFFERS, GL_READ_FRAMEBUFFER,
+    GL_FRONT, GL_MAX_COLOR_ATTACHMENTS, GL_MAX_DRAW_BUFFERS, GL_READ_FRAMEBUFFER,
     GL_READ_FRAMEBUFFER_BINDING, GL_RENDERBUFFER, GL_STENCIL_ATTACHMENT, GL_TEXTURE_2D,
     GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_3D, GL_TEXTURE_CUBE_MAP_ARRAY,
     GL_UNPACK_ALIGNMENT,
 };
 use gapii_state::read_back::Driver;
-use gapii_state::{Context, Framebuffer, Process, Ref, Renderbuffer, Texture};
+use gapii_state::{Context, ContextApi, Framebuffer, Process, Ref, Renderbuffer, Texture};
 
 use super::copied::Source;
 use super::emit::{Command, Emitter};
@@ -100,8 +100,8 @@ pub fn describe(
     context: &Context,
     reader: Option<&OnDemand>,
 ) -> Unread {
-    let is_es3 = context.version.0 >= 3;
-    let commands = if context.version.0 == 1 { OES } else { CORE };
+    let is_es3 = context.has((3, 0), (3, 0));
+    let commands = if context.has((2, 0), (1, 0)) { CORE } else { OES };
     let Some(driver) = Gl::current() else { return Unread::default() };
     let bound = Bound::ask(is_es3);
     let mut nameless = Attachments::new(process, context, &driver, reader);
@@ -113,7 +113,7 @@ pub fn describe(
         }
         (commands.set)(GL_FRAMEBUFFER, name);
         let (attached, is_whole) = commands.attached(emitter, context, &driver, framebuffer);
-        let detached = Detached::detach(&attached, context.version);
+        let detached = Detached::detach(&attached, context);
         let shown = detached.shown(&attached);
         for it in &attached {
             nameless.make(emitter, name, shown, it);
@@ -126,11 +126,11 @@ pub fn describe(
         if is_es3 {
             describe_buffers(emitter);
         }
-        if context.version >= (3, 1) {
-            describe_defaults(emitter, context.version);
+        if context.has((3, 1), (4, 3)) {
+            describe_defaults(emitter, context);
         }
         flipped::describe(emitter, &driver);
-        if is_whole && framebuffer.status != 0 && context.version.0 >= 2 {
+        if is_whole && framebuffer.status != 0 && context.has((2, 0), (1, 0)) {
             // Mesa keeps the status that it found, also when a level that is not attached is defined anew later. The
             // program has asked already, so asking changes nothing.
             let status = gl::check_framebuffer(GL_FRAMEBUFFER);
@@ -260,7 +260,7 @@ impl Commands {
         framebuffer: &Framebuffer,
     ) -> (Vec<Attached>, bool) {
         let mut is_whole = true;
-        let is_es3 = context.version.0 >= 3;
+        let is_es3 = context.has((3, 0), (3, 0));
         let colors =
             if is_es3 { gl::integer(GL_MAX_COLOR_ATTACHMENTS).clamp(1, 32) as u32 } else { 1 };
         let points = (0..colors).map(|at| GL_COLOR_ATTACHMENT0 + at);
@@ -295,7 +295,7 @@ impl Commands {
                         (texture.map_or(0, |it| it.target), levels, are_apart)
                     };
                     let name = if has_name { name } else { identity::spare_name(object) };
-                    let part = self.part((point, &tracked), target, context.version, driver);
+                    let part = self.part((point, &tracked), target, context, driver);
                     // It was attached before the texture was given storage. The driver refuses to attach it again.
                     if levels > 0 && part.level() >= levels {
                         let what = "an attached level that the storage lacks, of texture";
@@ -327,7 +327,7 @@ impl Commands {
     /// Corrects the state of a nameless renderbuffer at an attachment point if the driver has no storage of it. Contexts below
     /// OpenGL ES 3 do not tell.
     fn follow_driver(&self, point: u32, context: &Context, object: Ref<Renderbuffer>) {
-        let is_told = context.version.0 >= 3;
+        let is_told = context.has((3, 0), (3, 0));
         if is_told && refusals::SIZES.iter().all(|size| self.number(point, *size) == 0) {
             refusals::empty_renderbuffer(&context.group, object);
         }
@@ -338,7 +338,7 @@ impl Commands {
         &self,
         (point, tracked): (u32, &gapii_state::Attachment),
         target: u32,
-        version: (u8, u8),
+        context: &Context,
         driver: &Gl,
     ) -> Part {
         let number = |name| self.number(point, name);
@@ -353,7 +353,8 @@ impl Commands {
             }
         }
         let extensions = ["GL_OES_geometry_shader", "GL_EXT_geometry_shader"];
-        let has_layered = version >= (3, 2) || extensions.iter().any(|name| driver.has(name));
+        let has_layered =
+            context.has((3, 2), (3, 2)) || extensions.iter().any(|name| driver.has(name));
         if has_layered && number(LAYERED) != 0 {
             return Part::Layered { level };
         }
@@ -428,13 +429,13 @@ impl Commands {
 
 /// Whether the context has glFramebufferTextureLayer.
 fn has_layer_command() -> bool {
-    Gl::current().is_some_and(|driver| driver.version().0 >= 3)
+    Gl::current().is_some_and(|driver| driver.is_at_least((3, 0), (3, 0)))
 }
 
 /// The context's command that attaches all layers of a level, and the driver's function.
 fn layered() -> (u16, fn(u32, u32, u32, i32)) {
     match Gl::current() {
-        Some(driver) if driver.version() >= (3, 2) => {
+        Some(driver) if driver.is_at_least((3, 2), (3, 2)) => {
             (GL_FRAMEBUFFER_TEXTURE, gl::framebuffer_texture)
         }
         Some(driver) if driver.has("GL_OES_geometry_shader") => {
@@ -458,11 +459,11 @@ struct Detached<'a> {
 
 impl<'a> Detached<'a> {
     /// Takes off what has a name, if the framebuffer has something nameless of which it does not show all.
-    fn detach(attached: &'a [Attached], version: (u8, u8)) -> Self {
+    fn detach(attached: &'a [Attached], context: &Context) -> Self {
         let shown = smallest(attached.iter());
         let mut nameless = attached.iter().filter(|it| it.nameless.is_some());
         let has_nameless = nameless.clone().next().is_some();
-        if version.0 < 2
+        if !context.has((2, 0), (3, 0))
             || !has_nameless
             || nameless.all(|it| it.fits(shown))
                 && gl::check_framebuffer(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE
@@ -573,7 +574,7 @@ impl<'a> Attachments<'a> {
         driver: &Gl,
         reader: Option<&'a OnDemand<'a>>,
     ) -> Self {
-        let has = Has::of(context.version, driver);
+        let has = Has::of(driver);
         Self {
             process,
             context,
@@ -690,7 +691,7 @@ impl<'a> Attachments<'a> {
             self.read(&source).map(|pixels| (layout, pixels))
         });
         match pixels {
-            Some((layout, pixels)) if self.context.version.0 >= 3 => {
+            Some((layout, pixels)) if self.context.has((3, 0), (3, 0)) => {
                 emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(1_i32).done();
                 known.blit(emitter, layout, Uploaded::of(&pixels));
                 self.renderbuffers_done.insert(object);
@@ -705,9 +706,9 @@ impl<'a> Attachments<'a> {
         let mut all = Vec::new();
         let take = |pixels: &[u8]| all.extend_from_slice(pixels);
         let reader = self.reader?;
-        match self.context.version.0 {
-            0..=2 => source.read(take),
-            _ => source.blit(self.context, reader.get()?, take),
+        match self.context.has((3, 0), (3, 0)) {
+            false => source.read(take),
+            true => source.blit(self.context, reader.get()?, take),
         }?;
         Some(all)
     }
@@ -739,15 +740,35 @@ fn source(
 fn describe_surface(emitter: &mut Emitter, commands: &Commands) {
     (commands.set)(GL_FRAMEBUFFER, 0);
     emitter.command(commands.bind).arg(GL_FRAMEBUFFER).arg(0_u32).done();
+    if Gl::current().is_some_and(|driver| driver.api() != ContextApi::Es) {
+        return describe_buffers_of_desktop(emitter);
+    }
     let [drawn, read] = [GL_DRAW_BUFFER0, GL_READ_BUFFER_NAME].map(gl::integer);
     if drawn == 0 || read == 0 {
         describe_buffers(emitter);
     }
 }
 
+/// Describes the draw and read buffers of the default framebuffer of OpenGL. What they are in the beginning depends on the
+/// surface, so only others are described. GL_BACK and GL_FRONT stand for several buffers, and are no names for
+/// glDrawBuffers.
+fn describe_buffers_of_desktop(emitter: &mut Emitter) {
+    let [drawn, read] = [GL_DRAW_BUFFER0, GL_READ_BUFFER_NAME].map(|name| gl::integer(name) as u32);
+    let others = (1..gl::integer(GL_MAX_DRAW_BUFFERS).clamp(1, 16) as u32)
+        .any(|at| gl::integer(GL_DRAW_BUFFER0 + at) != 0);
+    match drawn {
+        _ if others => return describe_buffers(emitter),
+        GL_FRONT | GL_BACK => {}
+        _ => emitter.command(GL_DRAW_BUFFER).arg(drawn).done(),
+    }
+    if ![GL_FRONT, GL_BACK].contains(&read) {
+        emitter.command(GL_READ_BUFFER).arg(read).done();
+    }
+}
+
 /// Describes the parameters that a framebuffer without attachments uses.
-fn describe_defaults(emitter: &mut Emitter, version: (u8, u8)) {
-    for (name, _) in DEFAULTS.iter().filter(|(_, since)| *since <= version) {
+fn describe_defaults(emitter: &mut Emitter, context: &Context) {
+    for (name, _) in DEFAULTS.iter().filter(|(_, since)| context.has(*since, (4, 3))) {
         let mut value = 0;
         // SAFETY: the name has one number.
         unsafe { gl::get_framebuffer_parameter(GL_FRAMEBUFFER, *name, &raw mut value) };

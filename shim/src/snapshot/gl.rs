@@ -5,9 +5,13 @@ use core::ffi::{CStr, c_char};
 use std::ffi::CString;
 
 use gapii_commands::constants::{
-    GL_IMPLEMENTATION_COLOR_READ_FORMAT, GL_IMPLEMENTATION_COLOR_READ_TYPE, GL_LINK_STATUS,
-    GL_RENDERBUFFER, GL_SYNC_FLUSH_COMMANDS_BIT, GL_SYNC_GPU_COMMANDS_COMPLETE, GL_TIMEOUT_IGNORED,
+    GL_ALPHA, GL_IMPLEMENTATION_COLOR_READ_FORMAT, GL_IMPLEMENTATION_COLOR_READ_TYPE,
+    GL_LINK_STATUS, GL_LUMINANCE, GL_LUMINANCE_ALPHA, GL_RENDERBUFFER, GL_SYNC_FLUSH_COMMANDS_BIT,
+    GL_SYNC_GPU_COMMANDS_COMPLETE, GL_TIMEOUT_IGNORED,
 };
+
+use gapii_state::ContextApi;
+use gapii_state::read_back::Driver;
 
 use crate::driver_calls::Gl;
 pub use crate::driver_functions::*;
@@ -19,7 +23,7 @@ pub use crate::driver_functions::*;
 /// another context linked again, even one with which draws without a program go on, so that the next draw crashes. Below
 /// OpenGL ES 3.0 it has only contexts of OpenGL ES 1, which have no programs: glFinish is safe there.
 pub fn finish_program() {
-    let has_fences = Gl::current().is_some_and(|driver| driver.version() >= (3, 0));
+    let has_fences = Gl::current().is_some_and(|driver| driver.is_at_least((3, 0), (3, 2)));
     if !has_fences {
         return finish();
     }
@@ -73,8 +77,13 @@ pub fn texture_view(target: u32, viewed: u32, format: u32) -> Option<u32> {
     // SAFETY: there is room for one name.
     unsafe { gen_textures(1, &raw mut texture) };
     // Neither does anything where the driver lacks it.
-    texture_view_ext(texture, target, viewed, format, 0, 1, 0, 1);
-    if is_texture(texture) == 0 {
+    let is_desktop = Gl::of_thread().is_some_and(|driver| driver.api() != ContextApi::Es);
+    if is_desktop {
+        texture_view_of_desktop(texture, target, viewed, format, 0, 1, 0, 1);
+    } else {
+        texture_view_ext(texture, target, viewed, format, 0, 1, 0, 1);
+    }
+    if is_texture(texture) == 0 && !is_desktop {
         texture_view_oes(texture, target, viewed, format, 0, 1, 0, 1);
     }
     if is_texture(texture) == 0 {
@@ -137,6 +146,14 @@ pub fn floats<const N: usize>(name: u32) -> [f32; N] {
     let mut values = [0.0; N];
     // SAFETY: the caller says how many numbers the name has.
     unsafe { get_floats(name, values.as_mut_ptr()) };
+    values
+}
+
+/// As [`integers`].
+pub fn doubles<const N: usize>(name: u32) -> [f64; N] {
+    let mut values = [0.0; N];
+    // SAFETY: the caller says how many numbers the name has.
+    unsafe { get_doubles(name, values.as_mut_ptr()) };
     values
 }
 
@@ -221,7 +238,13 @@ pub fn text(buffer: &[u8]) -> Option<&CStr> {
 }
 
 /// Whether the driver prefers this format and type for reading the bound framebuffer.
+///
+/// OpenGL reads colors in any format and type without loss if these have enough bits, but adds components up for
+/// luminance (OpenGL 4.6, 18.2.6).
 pub fn prefers((format, kind): (u32, u32)) -> bool {
+    if Gl::of_thread().is_some_and(|driver| driver.api() != ContextApi::Es) {
+        return ![GL_ALPHA, GL_LUMINANCE, GL_LUMINANCE_ALPHA].contains(&format);
+    }
     integer(GL_IMPLEMENTATION_COLOR_READ_FORMAT) as u32 == format
         && integer(GL_IMPLEMENTATION_COLOR_READ_TYPE) as u32 == kind
 }

@@ -13,11 +13,12 @@ use gapii_commands::constants::{
     GL_ATOMIC_COUNTER_BUFFER_BINDING, GL_COPY_READ_BUFFER, GL_COPY_READ_BUFFER_BINDING,
     GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER_BINDING, GL_DISPATCH_INDIRECT_BUFFER,
     GL_DISPATCH_INDIRECT_BUFFER_BINDING, GL_DRAW_INDIRECT_BUFFER, GL_DRAW_INDIRECT_BUFFER_BINDING,
-    GL_ELEMENT_ARRAY_BUFFER, GL_ELEMENT_ARRAY_BUFFER_BINDING, GL_PIXEL_PACK_BUFFER,
-    GL_PIXEL_PACK_BUFFER_BINDING, GL_PIXEL_UNPACK_BUFFER, GL_PIXEL_UNPACK_BUFFER_BINDING,
-    GL_SHADER_STORAGE_BUFFER, GL_SHADER_STORAGE_BUFFER_BINDING, GL_TEXTURE_BUFFER,
-    GL_TEXTURE_BUFFER_BINDING, GL_TRANSFORM_FEEDBACK_BUFFER, GL_TRANSFORM_FEEDBACK_BUFFER_BINDING,
-    GL_UNIFORM_BUFFER, GL_UNIFORM_BUFFER_BINDING,
+    GL_ELEMENT_ARRAY_BUFFER, GL_ELEMENT_ARRAY_BUFFER_BINDING, GL_PARAMETER_BUFFER,
+    GL_PARAMETER_BUFFER_BINDING, GL_PIXEL_PACK_BUFFER, GL_PIXEL_PACK_BUFFER_BINDING,
+    GL_PIXEL_UNPACK_BUFFER, GL_PIXEL_UNPACK_BUFFER_BINDING, GL_QUERY_BUFFER,
+    GL_QUERY_BUFFER_BINDING, GL_SHADER_STORAGE_BUFFER, GL_SHADER_STORAGE_BUFFER_BINDING,
+    GL_TEXTURE_BUFFER, GL_TEXTURE_BUFFER_BINDING, GL_TRANSFORM_FEEDBACK_BUFFER,
+    GL_TRANSFORM_FEEDBACK_BUFFER_BINDING, GL_UNIFORM_BUFFER, GL_UNIFORM_BUFFER_BINDING,
 };
 use gapii_state::{Buffer, Context, Process, Ref, Texture, VertexArray, VertexArrays};
 
@@ -30,6 +31,9 @@ use super::sibling::Sibling;
 use super::vertex_reader::{VertexReader, Vertices};
 use super::{gl, held, staging};
 use crate::generated::ids::*;
+
+/// A version that no context has.
+const NEVER: (u8, u8) = (9, 9);
 
 /// What leads to a buffer.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,19 +52,9 @@ impl Holder {
     /// Passes a target to which a buffer with this name is bound to `act`. `None` for vertices, which bind it to none, and
     /// for targets of which the driver does not tell.
     fn with_target<R>(self, context: &Context, name: u64, act: impl FnOnce(u32) -> R) -> Option<R> {
-        let since = match self {
-            Self::Target(GL_TEXTURE_BUFFER) => (3, 2),
-            Self::Target(
-                GL_ATOMIC_COUNTER_BUFFER
-                | GL_SHADER_STORAGE_BUFFER
-                | GL_DRAW_INDIRECT_BUFFER
-                | GL_DISPATCH_INDIRECT_BUFFER,
-            ) => (3, 1),
-            Self::Target(_) | Self::Elements(_) => (3, 0),
-            Self::Vertices(..) | Self::Block(_) => return None,
-        };
         match self {
-            _ if context.version < since => None,
+            Self::Target(target) if !has_target(context, target) => None,
+            Self::Elements(_) if !context.has((3, 0), (3, 0)) => None,
             Self::Target(target) => Some(act(target)),
             Self::Elements(array) => {
                 gl::bind_vertex_array(array.name() as u32);
@@ -86,7 +80,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
     if held.is_empty() {
         return;
     }
-    let sibling = Sibling::begin(process, context.handle).filter(|_| context.version.0 >= 3);
+    let sibling = Sibling::begin(process, context.handle).filter(|_| context.has((3, 0), (3, 1)));
     let mut reader = None;
     for Held { buffer, holders } in held {
         let name = buffer.name() as u32;
@@ -182,44 +176,34 @@ fn nameless(context: &Context) -> Vec<Held> {
 
 /// Binding points of the context, and their buffers. The driver says what is bound where the context has a query: Mesa
 /// takes a deleted buffer from its indexed binding points, and then the buffer that is at the generic one, too.
-pub fn targets(context: &Context) -> [(u32, Ref<Buffer>); 12] {
+pub fn targets(context: &Context) -> [(u32, Ref<Buffer>); 14] {
     let it = context;
     let tracked = [
-        (GL_ARRAY_BUFFER, GL_ARRAY_BUFFER_BINDING, (2, 0), it.array_buffer),
-        (GL_COPY_READ_BUFFER, GL_COPY_READ_BUFFER_BINDING, (3, 0), it.copy_read_buffer),
-        (GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER_BINDING, (3, 0), it.copy_write_buffer),
-        (GL_PIXEL_PACK_BUFFER, GL_PIXEL_PACK_BUFFER_BINDING, (3, 0), it.pixel_pack_buffer),
-        (GL_PIXEL_UNPACK_BUFFER, GL_PIXEL_UNPACK_BUFFER_BINDING, (3, 0), it.pixel_unpack_buffer),
+        (GL_ARRAY_BUFFER, GL_ARRAY_BUFFER_BINDING, it.array_buffer),
+        (GL_COPY_READ_BUFFER, GL_COPY_READ_BUFFER_BINDING, it.copy_read_buffer),
+        (GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER_BINDING, it.copy_write_buffer),
+        (GL_PIXEL_PACK_BUFFER, GL_PIXEL_PACK_BUFFER_BINDING, it.pixel_pack_buffer),
+        (GL_PIXEL_UNPACK_BUFFER, GL_PIXEL_UNPACK_BUFFER_BINDING, it.pixel_unpack_buffer),
         (
             GL_TRANSFORM_FEEDBACK_BUFFER,
             GL_TRANSFORM_FEEDBACK_BUFFER_BINDING,
-            (3, 0),
             it.transform_feedback_buffer,
         ),
-        (GL_UNIFORM_BUFFER, GL_UNIFORM_BUFFER_BINDING, (3, 0), it.uniform_buffer),
-        (
-            GL_ATOMIC_COUNTER_BUFFER,
-            GL_ATOMIC_COUNTER_BUFFER_BINDING,
-            (3, 1),
-            it.atomic_counter_buffer,
-        ),
-        (
-            GL_SHADER_STORAGE_BUFFER,
-            GL_SHADER_STORAGE_BUFFER_BINDING,
-            (3, 1),
-            it.shader_storage_buffer,
-        ),
-        (GL_DRAW_INDIRECT_BUFFER, GL_DRAW_INDIRECT_BUFFER_BINDING, (3, 1), it.draw_indirect_buffer),
+        (GL_UNIFORM_BUFFER, GL_UNIFORM_BUFFER_BINDING, it.uniform_buffer),
+        (GL_ATOMIC_COUNTER_BUFFER, GL_ATOMIC_COUNTER_BUFFER_BINDING, it.atomic_counter_buffer),
+        (GL_SHADER_STORAGE_BUFFER, GL_SHADER_STORAGE_BUFFER_BINDING, it.shader_storage_buffer),
+        (GL_DRAW_INDIRECT_BUFFER, GL_DRAW_INDIRECT_BUFFER_BINDING, it.draw_indirect_buffer),
         (
             GL_DISPATCH_INDIRECT_BUFFER,
             GL_DISPATCH_INDIRECT_BUFFER_BINDING,
-            (3, 1),
             it.dispatch_indirect_buffer,
         ),
-        (GL_TEXTURE_BUFFER, GL_TEXTURE_BUFFER_BINDING, (3, 2), it.texture_buffer),
+        (GL_TEXTURE_BUFFER, GL_TEXTURE_BUFFER_BINDING, it.texture_buffer),
+        (GL_QUERY_BUFFER, GL_QUERY_BUFFER_BINDING, it.query_buffer),
+        (GL_PARAMETER_BUFFER, GL_PARAMETER_BUFFER_BINDING, it.parameter_buffer),
     ];
-    let asked = tracked.map(|(target, binding, since, tracked)| {
-        let name = (context.version >= since).then(|| gl::integer(binding) as u32);
+    let asked = tracked.map(|(target, binding, tracked)| {
+        let name = has_target(context, target).then(|| gl::integer(binding) as u32);
         (target, name, tracked)
     });
     let group = context.group.lock();
@@ -227,6 +211,22 @@ pub fn targets(context: &Context) -> [(u32, Ref<Buffer>); 12] {
         let bound = name.map(|name| held::object(&group.buffers, name, tracked));
         (target, bound.unwrap_or(tracked))
     })
+}
+
+/// Whether the versions of OpenGL ES and of OpenGL that the context has bind buffers to a target.
+fn has_target(context: &Context, target: u32) -> bool {
+    match target {
+        GL_ARRAY_BUFFER => context.has((2, 0), (1, 5)),
+        GL_PIXEL_PACK_BUFFER | GL_PIXEL_UNPACK_BUFFER => context.has((3, 0), (2, 1)),
+        GL_TRANSFORM_FEEDBACK_BUFFER => context.has((3, 0), (3, 0)),
+        GL_ATOMIC_COUNTER_BUFFER => context.has((3, 1), (4, 2)),
+        GL_DRAW_INDIRECT_BUFFER => context.has((3, 1), (4, 0)),
+        GL_DISPATCH_INDIRECT_BUFFER | GL_SHADER_STORAGE_BUFFER => context.has((3, 1), (4, 3)),
+        GL_TEXTURE_BUFFER => context.has((3, 2), (3, 1)),
+        GL_QUERY_BUFFER => context.has(NEVER, (4, 4)),
+        GL_PARAMETER_BUFFER => context.has(NEVER, (4, 6)),
+        _ => context.has((3, 0), (3, 1)),
+    }
 }
 
 /// What could be read of a buffer.
@@ -315,8 +315,8 @@ pub fn target_for_copies(context: &Context, from: u32) -> Option<(u32, u32)> {
     let group = context.group.lock();
     let is_bound_again =
         |buffer: Ref<Buffer>| buffer.is_none() || identity::has_name(&group.buffers, buffer);
-    // Every context of OpenGL ES 3.0 has these targets; OpenGL ES 2.0 has the first one.
-    let usable = targets.into_iter().take(if context.version.0 >= 3 { 7 } else { 1 });
+    // Every context of OpenGL ES 3.0 and of OpenGL 3.1 has these targets; earlier ones have the first one.
+    let usable = targets.into_iter().take(if context.has((3, 0), (3, 1)) { 7 } else { 1 });
     let mut usable = usable.filter(|(target, buffer)| *target != from && is_bound_again(*buffer));
     usable.next().map(|(target, buffer)| (target, buffer.name() as u32))
 }

@@ -20,7 +20,8 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use gapii_abi::spare_names::FIRST_NAMELESS;
 use gapii_state::{Context, Object, Objects, Process, Ref};
 
-use super::egl::{self, Current};
+use super::current::Current;
+use super::egl;
 use super::emit::Emitter;
 use super::spare;
 use super::spare_context::SpareContext;

@@ -12,6 +12,7 @@ use gapii_state::{Process, SurfaceKind, Thread};
 use super::emit::Emitter;
 use super::formats::Layout;
 use super::image_layer::resize;
+use super::like::Like;
 use super::pixels::Reader;
 use super::sibling::Alone;
 use super::surface_contents::Contents;
@@ -37,7 +38,9 @@ pub fn describe(emitter: &mut Emitter, thread: &Thread) {
             // It is current on another thread, or no context of OpenGL ES 3 draws to it.
             None => {}
             Some(None) => emitter.leave_out("what was drawn to a pbuffer that is not current"),
-            Some(Some(contents)) => contents.describe(emitter, handle, display, config),
+            Some(Some(contents)) => {
+                contents.describe(emitter, handle, &Like::of_es3(display, config));
+            }
         }
     }
 }

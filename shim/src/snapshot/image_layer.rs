@@ -3,7 +3,8 @@
 use std::alloc::Layout;
 
 use gapii_commands::constants::{
-    GL_TEXTURE_2D_ARRAY, GL_TEXTURE_3D, GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_CUBE_MAP_POSITIVE_X,
+    GL_TEXTURE_1D, GL_TEXTURE_1D_ARRAY, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_3D,
+    GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_CUBE_MAP_POSITIVE_X, GL_TEXTURE_RECTANGLE,
 };
 
 /// An image, or a layer of one.
@@ -36,6 +37,12 @@ pub enum Of {
 /// Whether images of a texture with this target have layers or slices.
 pub fn has_layers(target: u32) -> bool {
     matches!(target, GL_TEXTURE_3D | GL_TEXTURE_2D_ARRAY | GL_TEXTURE_CUBE_MAP_ARRAY)
+}
+
+/// Whether only OpenGL has textures with this target. A level of one is read as a whole: the layers of an array of
+/// one-dimensional images are its rows.
+pub fn is_only_of_desktop(target: u32) -> bool {
+    matches!(target, GL_TEXTURE_1D | GL_TEXTURE_1D_ARRAY | GL_TEXTURE_RECTANGLE)
 }
 
 /// The layer that stands for a face of a cube map in commands without a face parameter; 0 for other textures.

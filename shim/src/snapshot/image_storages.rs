@@ -17,12 +17,12 @@ use gapii_recorder::observe;
 use gapii_state::{Context, Group, Image, Process, Ref, Renderbuffer, Texture, TextureImage};
 
 use super::copied::point_and_mask;
-use super::egl::Like;
 use super::emit::Emitter;
 use super::formats::{self, Layout};
 use super::identity;
 use super::image_handles::{self, Handle};
 use super::image_layer::has_layers;
+use super::like::Like;
 use crate::generated::ids::*;
 use crate::imports;
 
@@ -296,7 +296,7 @@ impl Holder {
         });
         let (of, mut root) =
             named.or_else(|| Some((context.handle, nameless_root(context, shared, object)?)))?;
-        root.limits = root.limits.filter(|_| context.version.0 >= 3);
+        root.limits = root.limits.filter(|_| context.has((3, 0), (3, 0)));
         let image = image_handles::spare_handle(shared, false);
         Some(Self::Object { display: Like::of(process, of)?.display, context: of, image, root })
     }

@@ -19,7 +19,7 @@ use gapii_commands::constants::{
 };
 use gapii_state::{Group, Process, Ref, Texture, Thread};
 
-use super::egl::{Like, contexts_of_group};
+use super::egl::contexts_of_group;
 use super::emit::Emitter;
 use super::formats::Layout;
 use super::image_handles;
@@ -28,6 +28,7 @@ use super::image_storages::{
     self, Kind, Member, Root, SPARE_BOUND, SPARE_ROOT, Storage, members_of, root_of,
     storages_of_images,
 };
+use super::like::Like;
 use super::owed::Uploaded;
 use super::renderbuffers;
 use super::sibling::Sibling;
@@ -89,7 +90,7 @@ struct OfGroup {
     /// One of its contexts.
     context: u64,
     display: u64,
-    version: (u8, u8),
+    is_es3: bool,
     sibling: Option<Sibling>,
     /// `None` if the sibling could not be asked.
     has: Option<Has>,
@@ -157,7 +158,7 @@ impl Shared {
             .collect();
         for (number, mut root) in roots {
             if let Some(root) = &mut root {
-                let is_es3 = self.groups.get(root.group).is_some_and(|group| group.version.0 >= 3);
+                let is_es3 = self.groups.get(root.group).is_some_and(|group| group.is_es3);
                 root.limits = root.limits.filter(|_| is_es3);
             }
             let is_imported = self.storages.get(&number).is_some_and(Storage::is_imported);
@@ -300,8 +301,9 @@ impl OfGroup {
         // The sibling has the version that the driver gives a context with these attributes.
         let given = asked.and_then(|it| it.ask(|_| Some(Gl::of_thread()?.version())));
         let version = known.max(given.unwrap_or(known));
-        let has = asked.and_then(|it| it.ask(move |_| Some(Has::of(version, &Gl::of_thread()?))));
-        Some(Self { group, epoch, context, display: like.display, version, sibling, has })
+        let has = asked.and_then(|it| it.ask(|_| Some(Has::of(&Gl::of_thread()?))));
+        let is_es3 = has.is_some_and(|has| has.is((3, 0), (3, 0))) || version.0 >= 3;
+        Some(Self { group, epoch, context, display: like.display, is_es3, sibling, has })
     }
 
     /// What the state and, if it can be asked, the driver know of a renderbuffer; `None` if the group has none of the name.
@@ -332,7 +334,7 @@ impl OfGroup {
             emitter.make(GL_GEN_RENDERBUFFERS, root.name);
             // Mesa 22.3 has an unsized format for a renderbuffer of an image.
             known.format = if format == 0 { known.format } else { format };
-            known.describe(emitter, sibling.filter(|_| self.version.0 >= 3));
+            known.describe(emitter, sibling.filter(|_| self.is_es3));
             return;
         }
         let (known, viewed, original) = {

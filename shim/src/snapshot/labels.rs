@@ -42,7 +42,7 @@ impl Labels {
     fn of(context: &Context) -> Option<Self> {
         let driver = Gl::current()?;
         Some(match () {
-            () if context.version >= (3, 2) => Self::Core,
+            () if context.has((3, 2), (4, 3)) => Self::Core,
             () if driver.has("GL_KHR_debug") => Self::Khr,
             () if driver.has("GL_EXT_debug_label") => Self::Ext,
             () => return None,
@@ -106,7 +106,7 @@ pub fn describe_group(emitter: &mut Emitter, context: &Context) {
     for (kind, names, is_object) in kinds {
         labels.describe(emitter, kind, names.iter().copied().filter(|name| is_object(*name) != 0));
     }
-    if context.version >= (3, 2) {
+    if context.has((3, 2), (4, 3)) {
         describe_labels_of_syncs(emitter, context);
     }
 }
@@ -133,7 +133,7 @@ fn describe_labels_of_syncs(emitter: &mut Emitter, context: &Context) {
 /// Describes the labels of a context's own objects.
 pub fn describe_own(emitter: &mut Emitter, context: &Context) {
     let Some(labels) = Labels::of(context) else { return };
-    let is_es3 = context.version.0 >= 3;
+    let is_es3 = context.has((3, 0), (4, 0));
     macro_rules! describe {
         ($kind:expr, $objects:ident, $is_object:path) => {
             let names = context.$objects.names().into_iter();
@@ -146,14 +146,14 @@ pub fn describe_own(emitter: &mut Emitter, context: &Context) {
         describe!(GL_QUERY, queries, gl::is_query);
         describe!(GL_TRANSFORM_FEEDBACK, transform_feedbacks, gl::is_transform_feedback);
     }
-    if context.version >= (3, 1) {
+    if context.has((3, 1), (4, 1)) {
         describe!(GL_PROGRAM_PIPELINE, pipelines, gl::is_program_pipeline);
     }
 }
 
 /// Describes the debug groups and the program's callback.
 pub fn describe_messages(emitter: &mut Emitter, context: &Context) {
-    let is_core = context.version >= (3, 2);
+    let is_core = context.has((3, 2), (4, 3));
     if !is_core && !Gl::current().is_some_and(|driver| driver.has("GL_KHR_debug")) {
         return;
     }

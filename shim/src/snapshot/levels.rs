@@ -15,6 +15,7 @@ use gapii_commands::constants::{
     GL_TEXTURE_DEPTH_SIZE, GL_TEXTURE_HEIGHT, GL_TEXTURE_IMMUTABLE_LEVELS,
     GL_TEXTURE_INTERNAL_FORMAT, GL_TEXTURE_STENCIL_SIZE, GL_TEXTURE_WIDTH,
 };
+use gapii_state::read_back::Driver as _;
 use gapii_state::{Texture, TextureImage};
 
 use super::gl;
@@ -167,7 +168,7 @@ fn last_level(target: u32) -> i32 {
 
 /// Whether the current context cannot be asked about levels.
 fn is_before_31() -> bool {
-    Gl::of_thread().is_none_or(|driver| driver.version() < (3, 1))
+    Gl::of_thread().is_none_or(|driver| !driver.is_at_least((3, 1), (1, 0)))
 }
 
 /// A number of a level of the bound texture.

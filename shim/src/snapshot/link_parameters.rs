@@ -52,7 +52,7 @@ pub fn set_parameter(
     value: bool,
 ) {
     let since = if name == GL_PROGRAM_SEPARABLE { (3, 1) } else { (3, 0) };
-    let id = match context.version >= since {
+    let id = match context.has(since, (4, 1)) {
         true => GL_PROGRAM_PARAMETERI,
         false => GL_PROGRAM_PARAMETERI_EXT,
     };
@@ -89,12 +89,17 @@ fn describe_frag_data(
     has: &mut LinkParameters,
     wanted: &LinkParameters,
 ) {
-    let can = || Gl::current().is_some_and(|driver| driver.has("GL_EXT_blend_func_extended"));
+    let is_desktop = context.has((9, 9), (3, 3));
+    let can = || is_desktop || Gl::current().is_some_and(|it| it.has("GL_EXT_blend_func_extended"));
     if wanted.frag_data_locations.is_empty() || !can() {
         return;
     }
+    let id = match is_desktop {
+        true => GL_BIND_FRAG_DATA_LOCATION_INDEXED,
+        false => GL_BIND_FRAG_DATA_LOCATION_INDEXED_EXT,
+    };
     // OpenGL ES 2 has one draw buffer, and no query for their number.
-    let buffers = if context.version.0 >= 3 { gl::integer(GL_MAX_DRAW_BUFFERS) } else { 1 };
+    let buffers = if context.has((3, 0), (2, 0)) { gl::integer(GL_MAX_DRAW_BUFFERS) } else { 1 };
     let most = [buffers, gl::integer(GL_MAX_DUAL_SOURCE_DRAW_BUFFERS_EXT)];
     for (name, location) in &wanted.frag_data_locations {
         let FragDataLocation { color, index } = *location;
@@ -104,7 +109,7 @@ fn describe_frag_data(
             continue;
         }
         let Some(text) = accepted(name) else { continue };
-        let command = emitter.command(GL_BIND_FRAG_DATA_LOCATION_INDEXED_EXT).arg(program);
+        let command = emitter.command(id).arg(program);
         command.arg(color).arg(index).text(&text).done();
         has.frag_data_locations.insert(name.clone(), *location);
     }
@@ -122,7 +127,7 @@ fn describe_varyings(
     let most = || gl::integer(GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS) as usize;
     let count = wanted.feedback_varyings.len();
     if is_there
-        || context.version < (3, 0)
+        || !context.has((3, 0), (3, 0))
         || (wanted.feedback_mode == GL_SEPARATE_ATTRIBS && count > most())
     {
         return;

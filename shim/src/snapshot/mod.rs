@@ -30,8 +30,10 @@ mod buffers;
 mod canvas;
 mod context;
 mod copied;
+mod current;
 mod data_store;
 mod depth_numbers;
+mod desktop;
 mod draw_buffers;
 mod egl;
 mod emit;
@@ -45,6 +47,8 @@ mod formats;
 mod found;
 mod framebuffers;
 mod gl;
+mod glsl;
+mod glx;
 mod held;
 mod held_buffers;
 mod identity;
@@ -60,6 +64,7 @@ mod late_contents;
 mod level_zero;
 mod level_zero_calls;
 mod levels;
+mod like;
 mod link_parameters;
 mod made;
 mod memory_objects;
@@ -82,6 +87,7 @@ mod spare;
 mod spare_context;
 mod staging;
 mod stencil_bits;
+mod subroutines;
 mod surface;
 mod surface_contents;
 mod surface_depth;
@@ -100,6 +106,7 @@ mod vertex_reader;
 mod vertex_values;
 mod viewports;
 mod window_rectangles;
+mod x11;
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicU64};
@@ -109,15 +116,15 @@ use crossbeam_utils::Backoff;
 use gapii_abi::app::API_LEVEL_ZERO;
 use gapii_abi::atom::{SUBJECT, SubjectKind};
 use gapii_recorder::Recorder;
-use gapii_state::{Context, ContextApi, Process, Ref, Thread as State};
+use gapii_state::{Context, ContextApi, Process, Thread as State};
 
 use crate::capture::{self, EPOCH};
-use crate::contexts::OPENGL_ES_API;
 use crate::driver_calls::Gl;
 use crate::environment;
 use crate::process;
 use crate::seats;
 use crate::tls::words;
+use current::{Current, Drawn, ReadApart};
 use emit::Emitter;
 pub use emit::subject;
 pub use owed::wait_until_sent;
@@ -136,15 +143,13 @@ static DESCRIBING: AtomicBool = AtomicBool::new(false);
 /// need one.
 const OBJECTS: u64 = 0;
 const FENCES: u64 = 1;
-/// Missing in a program with contexts of GLX.
-const OF_GLX: &str = "contexts and drawables of GLX, and what the contexts had: only a trace from the beginning has them";
 /// Missing in the part of a thread that waited for [`DESCRIBING`] longer than the stall limit.
 const TOO_LONG: &str = "what a thread had: another one took too long to say what they share";
 /// Missing in a program that runs without monitoring.
 const ASLEEP: &str =
     "all that was there before: the program runs with --no-monitor, so nobody knows it";
-/// Missing in a program that has a context of desktop OpenGL.
-const DESKTOP: &str = "what a context of desktop OpenGL had: its state, and all its objects";
+/// Missing in a context of the compatibility profile.
+const FIXED_FUNCTIONS: &str = "display lists and the state of fixed functions";
 /// Interval at which a thread that waits longer checks [`DESCRIBING`].
 const LOOK_AGAIN: Duration = Duration::from_micros(100);
 
@@ -173,9 +178,7 @@ pub fn describe(recorder: &mut Recorder, state: &mut State, epoch: u64) -> Resul
             if is_first {
                 emitter.subject(SubjectKind::Process, OBJECTS);
                 egl::describe(&mut emitter, &state.process);
-                if state.process.lock().glx_contexts.named().next().is_some() {
-                    emitter.leave_out(OF_GLX);
-                }
+                glx::describe(&mut emitter, &state.process);
                 extension_objects::describe_egl(&mut emitter, &state.process);
                 idle_surfaces::describe(&mut emitter, state);
                 images::describe(&mut emitter, state, epoch);
@@ -185,7 +188,7 @@ pub fn describe(recorder: &mut Recorder, state: &mut State, epoch: u64) -> Resul
                 PROCESS_IN.store(epoch, Release);
             }
             emitter.subject(SubjectKind::Thread, 0);
-            egl::describe_thread(&mut emitter, state);
+            current::describe(&mut emitter, state);
             if is_first {
                 emitter.subject(SubjectKind::Process, FENCES);
                 let is_current = state.context.is_some();
@@ -197,7 +200,7 @@ pub fn describe(recorder: &mut Recorder, state: &mut State, epoch: u64) -> Resul
                 epoch,
                 Since::Before { describes_images: is_first },
             );
-            egl::describe_destroyed(&mut emitter, state);
+            current::describe_destroyed(&mut emitter, state);
         }
         Turn::TooLong => emitter.leave_out(TOO_LONG),
     }
@@ -235,7 +238,7 @@ pub fn describe_current(recorder: &mut Recorder, state: &mut State, epoch: u64) 
 pub fn arrive(epoch: u64) {
     let words = words();
     let Some(seat) = words.seat() else { return };
-    let has_context = words.context_api.get() == OPENGL_ES_API;
+    let has_context = words.context_api.get() != 0;
     if has_context && seat.is_older_than(epoch) && capture::began_in_the_middle(epoch) {
         gl::finish_program();
     }
@@ -327,22 +330,10 @@ enum Since {
 }
 
 fn describe_context(emitter: &mut Emitter, state: &mut State, epoch: u64, since: Since) {
-    let (surface, read_apart) = (egl::drawn(state), egl::read_apart(state));
-    let current = egl::Current::of(state);
-    let is_of_glx = state.glx_context != Ref::NONE;
+    let (surface, read_apart) = (Drawn::of(state), ReadApart::of(state));
+    let current = Current::of(state);
     let Some(context) = state.context.as_deref_mut() else { return };
     state.process.contexts().set_described(context.handle, epoch);
-    let left_out = match () {
-        () if is_of_glx => Some(OF_GLX),
-        () if context.api != ContextApi::Es => Some(DESKTOP),
-        () => None,
-    };
-    if let Some(left_out) = left_out {
-        context.group.described.store(epoch, Relaxed);
-        context.described = epoch;
-        emitter.leave_out(left_out);
-        return;
-    }
     let describes_group = context.group.described.swap(epoch, Relaxed) != epoch;
     if describes_group {
         emitter.subject(SubjectKind::Group, context.group.number());
@@ -380,7 +371,7 @@ fn describe_group(
     emitter: &mut Emitter,
     process: &Process,
     context: &Context,
-    current: Option<&egl::Current>,
+    current: Option<&Current>,
 ) {
     let (has_buffers, has_images) = {
         let group = context.group.lock();
@@ -401,7 +392,7 @@ fn describe_group(
     memory_objects::describe(emitter, context);
     extension_objects::describe(emitter, context);
     describe_images(emitter, process, context, sibling.as_ref());
-    if context.version.0 >= 2 {
+    if context.has((2, 0), (2, 0)) {
         describe_programs(emitter, process, context, current);
         syncs::describe(emitter, context);
         labels::describe_group(emitter, context);
@@ -417,7 +408,7 @@ fn describe_programs(
     emitter: &mut Emitter,
     process: &Process,
     context: &Context,
-    current: Option<&egl::Current>,
+    current: Option<&Current>,
 ) {
     let current = current.filter(|_| programs::has_any(context));
     let spare = current.and_then(|current| {
@@ -440,12 +431,12 @@ fn describe_images(
     sibling: Option<&Sibling>,
 ) {
     let Some(driver) = Gl::current() else { return };
-    let has = Has::of(context.version, &driver);
+    let has = Has::of(&driver);
     textures::describe(emitter, (process, context), has, sibling);
     textures::bind_surfaces(emitter, process, context);
     samplers::describe(emitter, context, has);
     renderbuffers::describe(emitter, context, sibling);
-    if context.version.0 < 2 {
+    if !context.has((2, 0), (1, 0)) {
         es1::describe_textures(emitter, context, &driver);
     }
 }
@@ -454,12 +445,15 @@ fn describe_own(
     emitter: &mut Emitter,
     process: &Process,
     context: &Context,
-    surface: Option<&egl::Drawn>,
+    surface: Option<&Drawn>,
 ) {
     if let Some(drawn) = surface {
         surface::describe(emitter, process, context, drawn);
     }
-    if context.version.0 < 2 {
+    if context.api == ContextApi::Compatibility {
+        emitter.leave_out(FIXED_FUNCTIONS);
+    }
+    if !context.has((2, 0), (1, 0)) {
         es1::describe(emitter, process, context);
         return;
     }
@@ -474,9 +468,10 @@ fn describe_own(
     context::describe(emitter, process, context);
     unread.leave_out(emitter, context);
     if let Some(driver) = Gl::current() {
-        textures::leave_out_default(emitter, context, Has::of(context.version, &driver));
+        textures::leave_out_default(emitter, context, Has::of(&driver));
     }
     programs::describe_current(emitter, process, context);
+    subroutines::describe(emitter, context);
     pipelines::delete_bound(emitter, context);
     pipelines::describe_active_feedback(emitter, context);
     queries::describe_active(emitter, context);

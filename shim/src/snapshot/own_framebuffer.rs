@@ -56,7 +56,7 @@ impl<'a> OwnFramebuffer<'a> {
     }
 
     fn make(context: &Context, sibling: &'a Sibling, (point, format): (u32, u32)) -> Option<Self> {
-        let commands = if context.version.0 < 2 { &OES } else { &CORE };
+        let commands = if context.has((2, 0), (1, 0)) { &CORE } else { &OES };
         let image = renderbuffer(sibling, format)?;
         let bound = BoundFramebuffers::replace(0);
         let mut name = 0;

@@ -41,7 +41,7 @@ const FEEDBACK_BUFFERS: Indexed = Indexed {
     start: GL_TRANSFORM_FEEDBACK_BUFFER_START,
     size: GL_TRANSFORM_FEEDBACK_BUFFER_SIZE,
     count: GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS,
-    since: (3, 0),
+    since: ((3, 0), (3, 0)),
 };
 
 /// The functions of program pipelines, in OpenGL ES 3.1 or in an extension.
@@ -69,12 +69,12 @@ const CORE: Pipelines = Pipelines {
     get: gl::get_pipeline,
     has_stage: |context, driver, stage| match stage {
         GL_GEOMETRY_SHADER => {
-            context.version >= (3, 2)
+            context.has((3, 2), (3, 2))
                 || driver.has("GL_EXT_geometry_shader")
                 || driver.has("GL_OES_geometry_shader")
         }
         GL_TESS_CONTROL_SHADER | GL_TESS_EVALUATION_SHADER => {
-            context.version >= (3, 2)
+            context.has((3, 2), (4, 0))
                 || driver.has("GL_EXT_tessellation_shader")
                 || driver.has("GL_OES_tessellation_shader")
         }
@@ -98,7 +98,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
     if let Some(pipelines) = Pipelines::of(context) {
         pipelines.describe(emitter, process, context);
     }
-    if context.version >= (3, 0) {
+    if context.has((3, 0), (3, 0)) {
         describe_feedbacks(emitter, context);
     }
 }
@@ -114,7 +114,7 @@ enum Place {
 
 impl Pipelines {
     fn of(context: &Context) -> Option<&'static Self> {
-        if context.version >= (3, 1) {
+        if context.has((3, 1), (4, 1)) {
             return Some(&CORE);
         }
         let driver = Gl::current()?;
@@ -144,7 +144,7 @@ impl Pipelines {
 
     /// The name of the pipeline that is bound. Mesa has no query of it below OpenGL ES 3.1.
     fn bound(&self, context: &Context) -> u32 {
-        match context.version >= (3, 1) {
+        match context.has((3, 1), (4, 1)) {
             true => gl::integer(GL_PROGRAM_PIPELINE_BINDING) as u32,
             false => context.pipeline.name() as u32,
         }
@@ -303,7 +303,7 @@ fn describe_feedbacks(emitter: &mut Emitter, context: &Context) {
 
 /// Begins the bound transform feedback if it is active. No draws of the snapshot may follow.
 pub fn describe_active_feedback(emitter: &mut Emitter, context: &Context) {
-    if context.version < (3, 0) || gl::integer(GL_TRANSFORM_FEEDBACK_ACTIVE) == 0 {
+    if !context.has((3, 0), (4, 0)) || gl::integer(GL_TRANSFORM_FEEDBACK_ACTIVE) == 0 {
         return;
     }
     let feedback = context.transform_feedbacks.get(context.transform_feedback);

@@ -11,18 +11,23 @@ use gapii_commands::constants::{
     GL_UNSIGNED_INT, GL_UNSIGNED_INT_24_8,
 };
 
+use gapii_state::ContextApi;
+
 use super::aside::Aside;
 use super::canvas::{self, Canvas};
 use super::depth_numbers;
 use super::fetch::{Fetch, Sampled};
 use super::formats::{self, Encode, Layout, Part, Read, SameBits, Values};
 use super::gl::{self, clear_errors, prefers};
-use super::image_layer::{Image, Of, layer_of, resize};
+use super::image_layer::{Image, Of, is_only_of_desktop, layer_of, resize};
 use super::levels::{Levels, can_be_base, face_of, level_integer, place_of};
+use crate::driver_calls::Gl;
 
 /// Reads images. The current context is the shim's own, and has initial state but for what this sets.
 pub struct Reader {
     framebuffer: u32,
+    /// The core profile of OpenGL draws nothing without one. 0 in OpenGL ES.
+    vertex_array: u32,
     fetch: Fetch,
     /// Pixels of the last read.
     read: Vec<u8>,
@@ -33,13 +38,24 @@ impl Reader {
     pub fn new() -> Option<Self> {
         let framebuffer = gl::new_framebuffer(GL_READ_FRAMEBUFFER);
         gl::pixel_store(GL_PACK_ALIGNMENT, 1);
-        Some(Self { framebuffer, fetch: Fetch::new(), read: Vec::new() })
+        let mut vertex_array = 0;
+        if Gl::of_thread()?.api() != ContextApi::Es {
+            // SAFETY: there is room for one name.
+            unsafe { gl::gen_vertex_arrays(1, &raw mut vertex_array) };
+            gl::bind_vertex_array(vertex_array);
+        }
+        Some(Self { framebuffer, vertex_array, fetch: Fetch::new(), read: Vec::new() })
     }
 
     /// Puts an image's pixels into `out` in the layout of an upload with an alignment of 1: from the bottom up, without
     /// gaps. `None` if they cannot be read.
     pub fn read(&mut self, image: Image, layout: Layout, out: &mut Vec<u8>) -> Option<()> {
         out.clear();
+        if let Of::Flat { texture, target, level, .. } = image.of
+            && is_only_of_desktop(target)
+        {
+            return self.as_a_whole(image, (texture, target, level), layout, out);
+        }
         let levels = Levels::of(image);
         let shader = match layout.read {
             Read::AsTheyAre(..) => None,
@@ -68,6 +84,29 @@ impl Reader {
             Levels::Chain => self.through_shader(image, shader, out),
             Levels::First | Levels::Apart => None,
         }
+    }
+
+    /// [`Reader::read`] of a level of a texture that only OpenGL has.
+    fn as_a_whole(
+        &mut self,
+        image: Image,
+        (texture, target, level): (u32, u32, i32),
+        layout: Layout,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
+        let pixel_bytes = match layout.read {
+            Read::AsTheyAre(_, bytes) => bytes,
+            Read::Components(_, take, how) => how.pixel_bytes(take.len()),
+        };
+        let pixels = (image.width as usize).checked_mul(image.height as usize)?;
+        resize(out, pixels.checked_mul(pixel_bytes)?)?;
+        clear_errors();
+        gl::bind_texture(target, texture);
+        let at = out.as_mut_ptr();
+        // SAFETY: rows without gaps, of pixels that have as many bytes.
+        unsafe { gl::get_texture_image(target, level, layout.format, layout.kind, at) };
+        gl::bind_texture(target, 0);
+        (gl::get_error() == 0).then_some(())
     }
 
     /// [`Reader::read`] of an image that a framebuffer can have, or that is copied.
@@ -348,6 +387,10 @@ impl Reader {
 impl Drop for Reader {
     fn drop(&mut self) {
         gl::delete_framebuffer(self.framebuffer);
+        if self.vertex_array != 0 {
+            // SAFETY: one name.
+            unsafe { gl::delete_vertex_arrays(1, &raw const self.vertex_array) };
+        }
     }
 }
 

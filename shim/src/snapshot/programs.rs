@@ -331,7 +331,7 @@ impl Program {
         let room = gl::program_integer(self.name, GL_PROGRAM_BINARY_LENGTH).max(0);
         let mut binary = vec![0_u8; room as usize];
         let (mut len, mut format) = (0, 0);
-        let (get, id): (GetBinary, _) = match context.version.0 >= 3 {
+        let (get, id): (GetBinary, _) = match context.has((3, 0), (4, 1)) {
             true => (gl::get_program_binary, GL_PROGRAM_BINARY),
             false => (gl::get_program_binary_oes, GL_PROGRAM_BINARY_OES),
         };

@@ -4,11 +4,17 @@
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
-    GL_ANY_SAMPLES_PASSED, GL_ANY_SAMPLES_PASSED_CONSERVATIVE, GL_CURRENT_QUERY,
-    GL_PRIMITIVES_GENERATED, GL_TIME_ELAPSED_EXT, GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN,
+    GL_ANY_SAMPLES_PASSED, GL_ANY_SAMPLES_PASSED_CONSERVATIVE, GL_CLIPPING_INPUT_PRIMITIVES,
+    GL_CLIPPING_OUTPUT_PRIMITIVES, GL_COMPUTE_SHADER_INVOCATIONS, GL_CURRENT_QUERY,
+    GL_FRAGMENT_SHADER_INVOCATIONS, GL_GEOMETRY_SHADER_INVOCATIONS,
+    GL_GEOMETRY_SHADER_PRIMITIVES_EMITTED, GL_MAX_VERTEX_STREAMS, GL_PRIMITIVES_GENERATED,
+    GL_PRIMITIVES_SUBMITTED, GL_SAMPLES_PASSED, GL_TESS_CONTROL_SHADER_PATCHES,
+    GL_TESS_EVALUATION_SHADER_INVOCATIONS, GL_TIME_ELAPSED_EXT, GL_TRANSFORM_FEEDBACK_OVERFLOW,
+    GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN, GL_TRANSFORM_FEEDBACK_STREAM_OVERFLOW,
+    GL_VERTEX_SHADER_INVOCATIONS, GL_VERTICES_SUBMITTED,
 };
-use gapii_state::Context;
 use gapii_state::read_back::Driver;
+use gapii_state::{Context, ContextApi};
 
 use super::emit::Emitter;
 use super::gl;
@@ -16,32 +22,56 @@ use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
 const GL_TIMESTAMP: u32 = constants::GL_TIMESTAMP_EXT;
-/// Targets of queries, the version that has each, and the extension that has it in earlier versions.
-const TARGETS: [(u32, (u8, u8), &str); 5] = [
-    (GL_ANY_SAMPLES_PASSED, (3, 0), "GL_EXT_occlusion_query_boolean"),
-    (GL_ANY_SAMPLES_PASSED_CONSERVATIVE, (3, 0), "GL_EXT_occlusion_query_boolean"),
-    (GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN, (3, 0), ""),
-    (GL_PRIMITIVES_GENERATED, (3, 2), "GL_EXT_geometry_shader"),
-    (GL_TIME_ELAPSED_EXT, (9, 9), "GL_EXT_disjoint_timer_query"),
+/// No version has it.
+const NEVER: (u8, u8) = (9, 9);
+/// A target of queries, the versions of OpenGL ES and of OpenGL that have it, and the extension that has it in earlier
+/// versions.
+type Target = (u32, (u8, u8), (u8, u8), &'static str);
+const TARGETS: [Target; 19] = [
+    (GL_ANY_SAMPLES_PASSED, (3, 0), (3, 3), "GL_EXT_occlusion_query_boolean"),
+    (GL_ANY_SAMPLES_PASSED_CONSERVATIVE, (3, 0), (4, 3), "GL_EXT_occlusion_query_boolean"),
+    (GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN, (3, 0), (3, 0), ""),
+    (GL_PRIMITIVES_GENERATED, (3, 2), (3, 0), "GL_EXT_geometry_shader"),
+    (GL_TIME_ELAPSED_EXT, NEVER, (3, 3), "GL_EXT_disjoint_timer_query"),
+    (GL_SAMPLES_PASSED, NEVER, (1, 5), ""),
+    (GL_TRANSFORM_FEEDBACK_OVERFLOW, NEVER, (4, 6), OVERFLOW),
+    (GL_TRANSFORM_FEEDBACK_STREAM_OVERFLOW, NEVER, (4, 6), OVERFLOW),
+    (GL_VERTICES_SUBMITTED, NEVER, (4, 6), STATISTICS),
+    (GL_PRIMITIVES_SUBMITTED, NEVER, (4, 6), STATISTICS),
+    (GL_VERTEX_SHADER_INVOCATIONS, NEVER, (4, 6), STATISTICS),
+    (GL_TESS_CONTROL_SHADER_PATCHES, NEVER, (4, 6), STATISTICS),
+    (GL_TESS_EVALUATION_SHADER_INVOCATIONS, NEVER, (4, 6), STATISTICS),
+    (GL_GEOMETRY_SHADER_INVOCATIONS, NEVER, (4, 6), STATISTICS),
+    (GL_GEOMETRY_SHADER_PRIMITIVES_EMITTED, NEVER, (4, 6), STATISTICS),
+    (GL_FRAGMENT_SHADER_INVOCATIONS, NEVER, (4, 6), STATISTICS),
+    (GL_COMPUTE_SHADER_INVOCATIONS, NEVER, (4, 6), STATISTICS),
+    (GL_CLIPPING_INPUT_PRIMITIVES, NEVER, (4, 6), STATISTICS),
+    (GL_CLIPPING_OUTPUT_PRIMITIVES, NEVER, (4, 6), STATISTICS),
 ];
+const OVERFLOW: &str = "GL_ARB_transform_feedback_overflow_query";
+const STATISTICS: &str = "GL_ARB_pipeline_statistics_query";
 
 /// Describes the queries. Those that ended get a result.
 pub fn describe(emitter: &mut Emitter, context: &Context) {
-    let (is_es3, active) = (context.version.0 >= 3, active(context));
+    let (is_es3, active) = (context.has((3, 0), (1, 5)), active(context));
     let [make, begin, end] = match is_es3 {
         true => [GL_GEN_QUERIES, GL_BEGIN_QUERY, GL_END_QUERY],
         false => [GL_GEN_QUERIES_EXT, GL_BEGIN_QUERY_EXT, GL_END_QUERY_EXT],
     };
+    let of_streams = active_of_streams(context);
     let mut have_ended = false;
     for (object, query) in context.queries.named() {
         let (name, target) = (object.name() as u32, query.target);
         emitter.make(make, name);
-        if target == 0 || active.contains(&(target, name)) {
+        let is_active =
+            active.contains(&(target, name)) || of_streams.iter().any(|(.., it)| *it == name);
+        if target == 0 || is_active {
             continue;
         }
         have_ended = true;
         if target == GL_TIMESTAMP {
-            emitter.command(GL_QUERY_COUNTER_EXT).arg(name).arg(target).done();
+            let id = if is_desktop(context) { GL_QUERY_COUNTER } else { GL_QUERY_COUNTER_EXT };
+            emitter.command(id).arg(name).arg(target).done();
         } else {
             emitter.command(begin).arg(target).arg(name).done();
             emitter.command(end).arg(target).done();
@@ -50,6 +80,10 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
     if have_ended {
         emitter.leave_out("what queries had counted that have ended");
     }
+}
+
+fn is_desktop(context: &Context) -> bool {
+    context.api != ContextApi::Es
 }
 
 /// What decides whether draws have an effect (GL_NV_conditional_render).
@@ -79,6 +113,7 @@ fn condition(context: &Context) -> Condition {
 pub struct Unconditional {
     /// Query and mode; `None` if draws depended on nothing.
     condition: Option<(u32, u32)>,
+    is_desktop: bool,
 }
 
 impl Unconditional {
@@ -90,17 +125,22 @@ impl Unconditional {
             Condition::Of { query, mode } => Some((query, mode)),
             Condition::OfNameless => return None,
         };
-        if condition.is_some() {
-            gl::end_conditional_render_nv();
+        let is_desktop = is_desktop(context);
+        match condition {
+            None => {}
+            Some(_) if is_desktop => gl::end_conditional_render(),
+            Some(_) => gl::end_conditional_render_nv(),
         }
-        Some(Self { condition })
+        Some(Self { condition, is_desktop })
     }
 }
 
 impl Drop for Unconditional {
     fn drop(&mut self) {
-        if let Some((query, mode)) = self.condition {
-            gl::begin_conditional_render_nv(query, mode);
+        match self.condition {
+            None => {}
+            Some((query, mode)) if self.is_desktop => gl::begin_conditional_render(query, mode),
+            Some((query, mode)) => gl::begin_conditional_render_nv(query, mode),
         }
     }
 }
@@ -110,7 +150,11 @@ pub fn describe_condition(emitter: &mut Emitter, context: &Context) {
     match condition(context) {
         Condition::None => {}
         Condition::Of { query, mode } => {
-            emitter.command(GL_BEGIN_CONDITIONAL_RENDER_NV).arg(query).arg(mode).done();
+            let id = match is_desktop(context) {
+                true => GL_BEGIN_CONDITIONAL_RENDER,
+                false => GL_BEGIN_CONDITIONAL_RENDER_NV,
+            };
+            emitter.command(id).arg(query).arg(mode).done();
         }
         Condition::OfNameless => emitter.leave_out("a deleted query that draws depend on"),
     }
@@ -118,11 +162,42 @@ pub fn describe_condition(emitter: &mut Emitter, context: &Context) {
 
 /// Begins the active queries again. To be called last, so that they count no setup command.
 pub fn describe_active(emitter: &mut Emitter, context: &Context) {
-    let begin = if context.version.0 >= 3 { GL_BEGIN_QUERY } else { GL_BEGIN_QUERY_EXT };
+    let begin = if context.has((3, 0), (1, 5)) { GL_BEGIN_QUERY } else { GL_BEGIN_QUERY_EXT };
     for (target, name) in active(context) {
         emitter.command(begin).arg(target).arg(name).done();
         emitter.leave_out_of("what has been counted so far by query", name);
     }
+    for (target, stream, name) in active_of_streams(context) {
+        let command = emitter.command(GL_BEGIN_QUERY_INDEXED).arg(target).arg(stream);
+        command.arg(name).done();
+        emitter.leave_out_of("what has been counted so far by query", name);
+    }
+}
+
+/// Returns targets, vertex streams above 0 (OpenGL 4.0, 13.3), and names of active queries.
+fn active_of_streams(context: &Context) -> Vec<(u32, u32, u32)> {
+    const OF_STREAMS: [u32; 3] = [
+        GL_PRIMITIVES_GENERATED,
+        GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN,
+        GL_TRANSFORM_FEEDBACK_STREAM_OVERFLOW,
+    ];
+    if !context.has(NEVER, (4, 0)) {
+        return Vec::new();
+    }
+    let streams = gl::integer(GL_MAX_VERTEX_STREAMS).clamp(1, 16) as u32;
+    let is_used = |target: u32| context.queries.named().any(|(_, query)| query.target == target);
+    let mut all = Vec::new();
+    for target in OF_STREAMS.into_iter().filter(|target| is_used(*target)) {
+        for stream in 1..streams {
+            let mut name = 0;
+            // SAFETY: the name has one number.
+            unsafe { gl::get_query_at(target, stream, GL_CURRENT_QUERY, &raw mut name) };
+            if name != 0 {
+                all.push((target, stream, name as u32));
+            }
+        }
+    }
+    all
 }
 
 /// Returns the targets and names of the active queries.
@@ -131,7 +206,7 @@ pub fn active(context: &Context) -> Vec<(u32, u32)> {
     let is_used = |target| context.queries.named().any(|(_, query)| query.target == target);
     let ask = |target| {
         let mut name = 0;
-        match context.version.0 >= 3 {
+        match context.has((3, 0), (1, 5)) {
             // SAFETY: the name has one number.
             true => unsafe { gl::get_query(target, GL_CURRENT_QUERY, &raw mut name) },
             // SAFETY: as above.
@@ -141,7 +216,9 @@ pub fn active(context: &Context) -> Vec<(u32, u32)> {
     };
     TARGETS
         .iter()
-        .filter(|(_, since, extension)| context.version >= *since || driver.has(extension))
+        .filter(|(_, es, desktop, extension)| {
+            driver.is_at_least(*es, *desktop) || driver.has(extension)
+        })
         .filter(|(target, ..)| is_used(*target))
         .map(|(target, ..)| ask(*target))
         .filter(|(_, name)| *name != 0)

@@ -36,9 +36,9 @@ pub fn describe(emitter: &mut Emitter, context: &Context, sibling: Option<&Sibli
         let all = group.renderbuffers.named().filter(|(_, it)| it.shared == 0);
         all.map(|(object, it)| Known::of(object.name() as u32, it)).collect()
     };
-    let is_es3 = context.version.0 >= 3;
+    let is_es3 = context.has((3, 0), (3, 0));
     for mut known in known {
-        if context.version.0 < 2 {
+        if !context.has((2, 0), (1, 0)) {
             emitter.leave_out_of("of an OpenGL ES 1 context, renderbuffer", known.name);
             continue;
         }
@@ -89,7 +89,7 @@ pub fn describe_binding(emitter: &mut Emitter, process: &Process, context: &Cont
         match held {
             Held::Named(_) => {}
             Held::Nameless(object) => {
-                if context.version.0 >= 2 {
+                if context.has((2, 0), (1, 0)) {
                     follow_driver(context, object);
                 }
                 // A framebuffer of this context that holds it has been described with its pixels.

@@ -10,11 +10,14 @@ use gapii_commands::constants::{
     GL_TEXTURE_MIN_FILTER, GL_TRIANGLES, GL_VERTEX_SHADER,
 };
 
+use gapii_state::ContextApi;
+
 use super::emit::Emitter;
 use super::formats::{Layout, Part, Read, Values};
 use super::image_layer::{Image, Of};
 use super::sibling::Sibling;
-use super::spare;
+use super::{glsl, spare};
+use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
 const GL_NEAREST: i32 = constants::GL_NEAREST as i32;
@@ -25,7 +28,8 @@ const SHADERS: u32 = spare_names::FIRST + 0x11;
 /// Number of samples in one word of the sample mask.
 const SAMPLES_MAX: i32 = 32;
 
-const VERTICES: &str = "#version 310 es
+/// A line with the version precedes it.
+const VERTICES: &str = "
 void main() {
     vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0;
     gl_Position = vec4(corner, 0.0, 1.0);
@@ -63,13 +67,17 @@ impl Multisampled {
         };
         let Some(layout) = Layout::of(format, 0) else { return false };
         let (width, height) = (self.width, self.height);
+        let Some(identity) = sibling.ask(|_| Gl::of_thread().map(|it| (it.api(), it.version())))
+        else {
+            return false;
+        };
         let mut is_begun = false;
         let mut is_whole = true;
         for sample in 0..self.samples.clamp(0, SAMPLES_MAX) {
             let image = Image { of: self.sample(sample), width, height, is_shared: false };
             let done = sibling.with_pixels(image, layout, |pixels| {
                 if !is_begun {
-                    self.begin(emitter, values);
+                    self.begin(emitter, identity, values);
                     is_begun = true;
                 }
                 let command = emitter.command(GL_TEX_IMAGE2D).arg(GL_TEXTURE_2D).arg(0_i32);
@@ -85,7 +93,7 @@ impl Multisampled {
             }
         }
         if is_begun {
-            end(emitter);
+            end(emitter, identity.0);
         }
         is_whole
     }
@@ -100,7 +108,8 @@ impl Multisampled {
     }
 
     /// Attaches the image to a framebuffer, and sets all state that the draws need.
-    fn begin(&self, emitter: &mut Emitter, values: Values) {
+    fn begin(&self, emitter: &mut Emitter, (api, version): (ContextApi, (u8, u8)), values: Values) {
+        let version = glsl::version_in(api, version, 310);
         let (target, point) = (GL_DRAW_FRAMEBUFFER, GL_COLOR_ATTACHMENT0);
         emitter.make(GL_GEN_FRAMEBUFFERS, FROM);
         emitter.command(GL_BIND_FRAMEBUFFER).arg(target).arg(FROM).done();
@@ -118,7 +127,12 @@ impl Multisampled {
                 command.arg(texture).arg(0_i32).arg(layer).done();
             }
         }
-        make_program(emitter, values);
+        make_program(emitter, &version, values);
+        if api != ContextApi::Es {
+            // The core profile draws nothing without one.
+            emitter.make(GL_GEN_VERTEX_ARRAYS, FROM);
+            emitter.command(GL_BIND_VERTEX_ARRAY).arg(FROM).done();
+        }
         let command = emitter.command(GL_VIEWPORT).arg(0_i32).arg(0_i32);
         command.arg(self.width).arg(self.height).done();
         emitter.command(GL_DISABLE).arg(GL_DITHER).done();
@@ -133,14 +147,15 @@ impl Multisampled {
 }
 
 /// Makes a program that writes to each pixel the texel of the same place.
-fn make_program(emitter: &mut Emitter, values: Values) {
+fn make_program(emitter: &mut Emitter, version: &str, values: Values) {
     let prefix = match values {
         Values::Bytes | Values::Floats => "",
         Values::Ints => "i",
         Values::Uints => "u",
     };
+    let vertices = format!("{version}{VERTICES}");
     let fragments = format!(
-        "#version 310 es
+        "{version}
 precision highp float;
 precision highp int;
 uniform highp {prefix}sampler2D image;
@@ -148,14 +163,17 @@ layout(location = 0) out highp {prefix}vec4 texel;
 void main() {{ texel = texelFetch(image, ivec2(gl_FragCoord.xy), 0); }}
 "
     );
-    let stages = [(GL_VERTEX_SHADER, VERTICES), (GL_FRAGMENT_SHADER, fragments.as_str())];
+    let stages = [(GL_VERTEX_SHADER, vertices.as_str()), (GL_FRAGMENT_SHADER, fragments.as_str())];
     spare::make_program(emitter, PROGRAM, SHADERS, &stages);
     emitter.command(GL_LINK_PROGRAM).arg(PROGRAM).done();
     emitter.command(GL_USE_PROGRAM).arg(PROGRAM).done();
 }
 
 /// Restores the state that the description of the context does not set.
-fn end(emitter: &mut Emitter) {
+fn end(emitter: &mut Emitter, api: ContextApi) {
+    if api != ContextApi::Es {
+        spare::delete(emitter, GL_DELETE_VERTEX_ARRAYS, &[FROM]);
+    }
     emitter.command(GL_USE_PROGRAM).arg(0_u32).done();
     emitter.command(GL_DELETE_PROGRAM).arg(PROGRAM).done();
     emitter.command(GL_SAMPLE_MASKI).arg(0_u32).arg(u32::MAX).done();

@@ -1,8 +1,8 @@
 //! A context of the shim's own that shares objects with the program's, to read them with: of OpenGL ES 3.2, 3.1 or 3.0,
-//! with the attributes of the program's context. It is current on a thread of its own, which blocks all signals, so
-//! that everything that the program has current, set or pending stays as it is. If a job does not end within the stall
-//! limit (default 2 s), as when the driver hangs, the program goes on, the sibling gets no further jobs, and what it
-//! should have read is missing.
+//! with the attributes of the program's context; of OpenGL with the same version and profile, too. It is current on a
+//! thread of its own, which blocks all signals, so that everything that the program has current, set or pending stays as
+//! it is. If a job does not end within the stall limit (default 2 s), as when the driver hangs, the program goes on, the
+//! sibling gets no further jobs, and what it should have read is missing.
 //!
 //! The thread that describes begins a sibling wherever it needs one. Those that are over wait to be used again until the
 //! description is over ([`end_idle`]): some drivers need tens of milliseconds for a context and its first shaders.
@@ -21,11 +21,11 @@ use super::emit::Emitter;
 use super::formats::Layout;
 use super::gl;
 use super::image_layer::Image;
+use super::like::{Like, System};
 use super::owed::Uploaded;
 use super::pixels::Reader;
 use super::staging::{BYTES_AT_ONCE, BufferReader};
 use crate::capture;
-use crate::contexts::OPENGL_ES_API;
 use crate::tls::words;
 
 const EGL_NONE: i32 = constants::EGL_NONE as i32;
@@ -56,6 +56,8 @@ pub struct Sibling {
 struct Working {
     /// The program's context.
     share: u64,
+    /// Display and handle of a context of GLX, which is destroyed on the program's thread.
+    of_glx: Option<(u64, u64)>,
     jobs: Option<Sender<Job>>,
     thread: Option<JoinHandle<()>>,
     /// It did not answer within the stall limit, and gets no further jobs.
@@ -95,7 +97,7 @@ impl Alone {
         surface: u64,
         job: impl FnOnce(i32, i32) -> R + Send + 'static,
     ) -> Option<R> {
-        let wanted = Wanted { display, config, share: 0, attributes: Vec::new() };
+        let wanted = Wanted { like: Like::of_es3(display, config), share: 0, made: 0 };
         let (answer, answered) = mpsc::sync_channel(1);
         let blocked = Blocked::all();
         let thread = std::thread::Builder::new().spawn(move || {
@@ -122,25 +124,24 @@ impl Alone {
     }
 }
 
-/// Attributes with which a context is made.
+/// A context that is to be made.
 struct Wanted {
-    display: u64,
-    config: u64,
+    like: Like,
     share: u64,
-    /// Without the version.
-    attributes: Vec<i32>,
+    /// The context, if it is there already: those of GLX are made on the program's thread.
+    made: u64,
 }
 
 impl Sibling {
     /// Makes a context that shares with the program's context `share`, or takes one that is over. `None` if the driver
     /// makes none.
     pub fn begin(process: &Process, share: u64) -> Option<Self> {
-        let wanted = Wanted::of(process, share)?;
+        let like = Like::of(process, share)?;
         // The sibling sees what the current context has drawn.
-        if words().context_api.get() == OPENGL_ES_API {
+        if words().context_api.get() != 0 {
             gl::finish_program();
         }
-        let working = Working::idle(share).or_else(|| Working::begin(wanted))?;
+        let working = Working::idle(share).or_else(|| Working::begin(like, share))?;
         Some(Self { working: Some(working) })
     }
 
@@ -289,8 +290,15 @@ impl Working {
     }
 
     /// `None` if the driver makes no such context.
-    fn begin(wanted: Wanted) -> Option<Self> {
-        let share = wanted.share;
+    fn begin(like: Like, share: u64) -> Option<Self> {
+        let of_glx = match like.system {
+            System::Glx => Some((like.display, like.create_of_glx(share))),
+            System::Egl => None,
+        };
+        if of_glx.is_some_and(|(_, context)| context == 0) {
+            return None;
+        }
+        let wanted = Wanted { like, share, made: of_glx.map_or(0, |(_, context)| context) };
         let (jobs, to_do) = mpsc::channel::<Job>();
         let blocked = Blocked::all();
         let thread = std::thread::Builder::new().spawn(move || {
@@ -306,6 +314,7 @@ impl Working {
         drop(blocked);
         let working = Self {
             share,
+            of_glx,
             jobs: Some(jobs),
             thread: Some(thread.ok()?),
             is_lost: Cell::new(false),
@@ -342,58 +351,74 @@ impl Drop for Working {
         let is_lost = self.is_lost.get();
         if let Some(thread) = self.thread.take().filter(|thread| !is_lost || thread.is_finished()) {
             let _ = thread.join();
+            if let Some((display, context)) = self.of_glx {
+                gl::glx_destroy_context(display, context);
+            }
         }
     }
 }
 
 impl Wanted {
-    /// Takes all attributes but the version from the program's context: drivers demand some of them for sharing.
-    fn of(process: &Process, handle: u64) -> Option<Self> {
-        const OF_VERSION: [i32; 3] =
-            [EGL_CONTEXT_MAJOR_VERSION, EGL_CONTEXT_MINOR_VERSION, EGL_NONE];
-        let state = process.lock();
-        let (_, context) =
-            state.egl_contexts.named().find(|(object, _)| object.name() == handle)?;
-        let others = context.attributes.iter().map(|(name, value)| (*name as i32, *value));
-        let others = others.filter(|(name, _)| !OF_VERSION.contains(name));
-        let attributes = others.flat_map(|(name, value)| [name, value]).collect();
-        Some(Self { display: context.display, config: context.config, share: handle, attributes })
-    }
-
     /// Makes the context and makes it current on this thread with a surface of the program.
     fn make_current_with(&self, surface: u64) -> Option<Current> {
-        gl::egl_bind_api(EGL_OPENGL_ES_API);
-        let context = [2, 1, 0].into_iter().map(|minor| self.make(minor)).find(|it| *it != 0)?;
-        let current = Current { display: self.display, context, surface: 0 };
-        (gl::egl_make_current(self.display, surface, surface, context) != 0).then_some(current)
+        let current = self.make()?;
+        let display = self.like.display;
+        (gl::egl_make_current(display, surface, surface, current.context) != 0).then_some(current)
     }
 
     /// Makes the context and makes it current on this thread.
     fn make_current(&self) -> Option<Current> {
-        gl::egl_bind_api(EGL_OPENGL_ES_API);
-        let context = [2, 1, 0].into_iter().map(|minor| self.make(minor)).find(|it| *it != 0)?;
-        let mut current = Current { display: self.display, context, surface: 0 };
-        if gl::egl_make_current(self.display, 0, 0, context) != 0 {
+        let (display, config) = (self.like.display, self.like.config);
+        let mut current = self.make()?;
+        if self.like.system == System::Glx {
+            return (gl::glx_make_current(display, 0, 0, current.context) != 0).then_some(current);
+        }
+        if gl::egl_make_current(display, 0, 0, current.context) != 0 {
             return Some(current);
         }
         let size = [EGL_WIDTH, 1, EGL_HEIGHT, 1, EGL_NONE];
         // SAFETY: a list that ends.
-        current.surface =
-            unsafe { gl::egl_create_pbuffer(self.display, self.config, size.as_ptr()) };
+        current.surface = unsafe { gl::egl_create_pbuffer(display, config, size.as_ptr()) };
         let surface = current.surface;
-        (gl::egl_make_current(self.display, surface, surface, context) != 0).then_some(current)
+        (gl::egl_make_current(display, surface, surface, current.context) != 0).then_some(current)
     }
 
-    fn make(&self, minor: i32) -> u64 {
-        let version = [EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, minor];
-        let list = [&version[..], &self.attributes, &[EGL_NONE]].concat();
+    /// `None` if the driver makes no context.
+    fn make(&self) -> Option<Current> {
+        let Like { system, display, api, .. } = self.like;
+        let mut context = self.made;
+        if system == System::Egl {
+            gl::egl_bind_api(api);
+            let lists = match api {
+                EGL_OPENGL_ES_API => [2, 1, 0].map(|minor| self.of_version(3, minor)).to_vec(),
+                _ => vec![self.like.attributes.clone()],
+            };
+            let contexts = lists.iter().map(|list| self.create(list));
+            context = contexts.into_iter().find(|it| *it != 0)?;
+        }
+        Some(Current { system, display, context, surface: 0 })
+    }
+
+    /// The attributes of the program's context with another version: drivers demand some of them for sharing.
+    fn of_version(&self, major: i32, minor: i32) -> Vec<i32> {
+        const OF_VERSION: [i32; 3] =
+            [EGL_CONTEXT_MAJOR_VERSION, EGL_CONTEXT_MINOR_VERSION, EGL_NONE];
+        let version = [EGL_CONTEXT_MAJOR_VERSION, major, EGL_CONTEXT_MINOR_VERSION, minor];
+        let (pairs, _) = self.like.attributes.as_chunks::<2>();
+        let others = pairs.iter().filter(|[name, _]| !OF_VERSION.contains(name)).flatten().copied();
+        version.into_iter().chain(others).chain([EGL_NONE]).collect()
+    }
+
+    fn create(&self, attributes: &[i32]) -> u64 {
+        let Like { display, config, .. } = self.like;
         // SAFETY: a list that ends.
-        unsafe { gl::egl_create_context(self.display, self.config, self.share, list.as_ptr()) }
+        unsafe { gl::egl_create_context(display, config, self.share, attributes.as_ptr()) }
     }
 }
 
 /// The context, current on this thread until this is dropped.
 struct Current {
+    system: System,
     display: u64,
     context: u64,
     /// 0: it needs none.
@@ -402,6 +427,10 @@ struct Current {
 
 impl Drop for Current {
     fn drop(&mut self) {
+        if self.system == System::Glx {
+            gl::glx_make_current(self.display, 0, 0, 0);
+            return;
+        }
         gl::egl_make_current(self.display, 0, 0, 0);
         if self.surface != 0 {
             gl::egl_destroy_surface(self.display, self.surface);

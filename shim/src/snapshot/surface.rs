@@ -15,7 +15,7 @@ use gapii_state::read_back::Aside;
 use gapii_state::{Context, Process};
 
 use super::bound_framebuffers::BoundFramebuffers;
-use super::egl::{Drawn, ReadApart};
+use super::current::{Drawn, ReadApart};
 use super::emit::Emitter;
 use super::picture::Picture;
 use super::surface_contents::Contents;
@@ -45,15 +45,16 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context, dra
     emitter.make(GL_GEN_TEXTURES, spare_names::FIRST);
     emitter.command(GL_BIND_TEXTURE).arg(GL_TEXTURE_2D).arg(spare_names::FIRST).done();
     let has_samples = samples(context) > 0;
-    match context.version.0 {
-        1 => surface_draw::with_fixed_functions(emitter, &picture),
+    match () {
+        () if !context.has((2, 0), (2, 0)) => surface_draw::with_fixed_functions(emitter, &picture),
         // A blit cannot have a multisampled target.
-        2 => surface_draw::with_a_program(emitter, &picture),
-        _ if has_samples => surface_draw::with_a_program(emitter, &picture),
-        _ => blit(emitter, &picture),
+        () if has_samples || !context.has((3, 0), (3, 0)) => {
+            surface_draw::with_a_program(emitter, &picture, context);
+        }
+        () => blit(emitter, &picture),
     }
     spare::delete(emitter, GL_DELETE_TEXTURES, &[spare_names::FIRST]);
-    if context.version.0 >= 3 && !has_samples {
+    if context.has((3, 0), (3, 0)) && !has_samples {
         surface_depth::describe(emitter, process, context, (width, height));
     } else if !drawn.is_window {
         emitter.leave_out("depth and stencil of a surface");
@@ -63,13 +64,12 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context, dra
 /// Describes the pixels of the surface from which the current context reads, and to which it does not draw. In the replay no
 /// context is current afterwards.
 pub fn describe_apart(emitter: &mut Emitter, surface: &ReadApart) {
-    let &ReadApart { handle, display, config, width, height } = surface;
+    let &ReadApart { handle, ref like, width, height } = surface;
     emitter
         .leave_out("what else a surface has to which its context does not draw: depth and stencil");
     match read(width, height) {
         Some(pixels) => {
-            Contents { width, height, pixels, depth: None }
-                .describe(emitter, handle, display, config);
+            Contents { width, height, pixels, depth: None }.describe(emitter, handle, like);
         }
         None => emitter.leave_out("the pixels of a surface to which its context does not draw"),
     }
@@ -77,7 +77,7 @@ pub fn describe_apart(emitter: &mut Emitter, surface: &ReadApart) {
 
 /// Number of sample buffers of the surface; 0 in OpenGL ES 2, which does not tell.
 fn samples(context: &Context) -> i32 {
-    if context.version.0 < 3 {
+    if !context.has((3, 0), (3, 0)) {
         return 0;
     }
     let _bound = BoundFramebuffers::replace(0);

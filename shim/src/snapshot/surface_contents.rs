@@ -8,6 +8,7 @@ use gapii_commands::constants::{
 
 use super::emit::Emitter;
 use super::formats::Layout;
+use super::like::Like;
 use super::picture::Picture;
 use super::spare;
 use super::spare_context::SpareContext;
@@ -25,9 +26,10 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// Describes them as those of a surface with this configuration, which is current on no thread of the replay.
-    pub fn describe(&self, emitter: &mut Emitter, surface: u64, display: u64, config: u64) {
-        let spare = SpareContext::alone(emitter, display, config);
+    /// Describes them as those of a surface, which is current on no thread of the replay. `like` is a context that can have
+    /// the surface.
+    pub fn describe(&self, emitter: &mut Emitter, surface: u64, like: &Like) {
+        let spare = SpareContext::alone(emitter, like);
         spare.make_current_with(emitter, surface);
         emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(1_i32).done();
         emitter.make(GL_GEN_TEXTURES, spare_names::FIRST);

@@ -10,7 +10,10 @@ use gapii_commands::constants::{
     GL_UNSIGNED_BYTE, GL_VERTEX_ARRAY, GL_VERTEX_SHADER,
 };
 
+use gapii_state::Context;
+
 use super::emit::Emitter;
+use super::glsl;
 use super::picture::Picture;
 use super::spare;
 use crate::generated::ids::*;
@@ -46,14 +49,45 @@ void main() {
 }
 ";
 
-/// Draws with a program, in OpenGL ES 2 and higher.
-pub fn with_a_program(emitter: &mut Emitter, picture: &Picture<'_>) {
+/// The same for OpenGL from 3.0 on. A line with the version precedes them.
+const VERTEX_SOURCE_3: &str = "
+in vec4 corner;
+out vec2 at;
+void main() {
+    gl_Position = vec4(corner.xy, 0.0, 1.0);
+    at = corner.zw;
+}
+";
+const FRAGMENT_SOURCE_3: &str = "
+in vec2 at;
+out vec4 color;
+uniform sampler2D picture;
+void main() {
+    color = texture(picture, at);
+}
+";
+
+/// Draws with a program, in OpenGL ES 2 and higher, and in OpenGL.
+pub fn with_a_program(emitter: &mut Emitter, picture: &Picture<'_>, context: &Context) {
     const PROGRAM_NAME: u32 = spare_names::FIRST + 2;
-    const STAGES: [(u32, &str); 2] =
-        [(GL_VERTEX_SHADER, VERTEX_SOURCE), (GL_FRAGMENT_SHADER, FRAGMENT_SOURCE)];
+    let has_arrays = context.api.is_desktop(context.version, (3, 0));
+    let sources = match has_arrays {
+        true => {
+            let version = glsl::version_in(context.api, context.version, 300);
+            [VERTEX_SOURCE_3, FRAGMENT_SOURCE_3].map(|source| format!("{version}{source}"))
+        }
+        false => [VERTEX_SOURCE, FRAGMENT_SOURCE].map(str::to_owned),
+    };
+    let [vertices, fragments] = &sources;
+    let stages = [(GL_VERTEX_SHADER, vertices.as_str()), (GL_FRAGMENT_SHADER, fragments.as_str())];
+    if has_arrays {
+        // The core profile draws nothing without one.
+        emitter.make(GL_GEN_VERTEX_ARRAYS, spare_names::FIRST);
+        emitter.command(GL_BIND_VERTEX_ARRAY).arg(spare_names::FIRST).done();
+    }
     set_plain(emitter);
     picture.upload(emitter, GL_RGBA);
-    spare::make_program(emitter, PROGRAM_NAME, spare_names::FIRST, &STAGES);
+    spare::make_program(emitter, PROGRAM_NAME, spare_names::FIRST, &stages);
     let command = emitter.command(GL_BIND_ATTRIB_LOCATION).arg(PROGRAM_NAME).arg(0_u32);
     command.text(c"corner").done();
     emitter.command(GL_LINK_PROGRAM).arg(PROGRAM_NAME).done();
@@ -63,8 +97,13 @@ pub fn with_a_program(emitter: &mut Emitter, picture: &Picture<'_>) {
     emitter.command(GL_ENABLE_VERTEX_ATTRIB_ARRAY).arg(0_u32).done();
     draw(emitter, picture);
     emitter.command(GL_DISABLE_VERTEX_ATTRIB_ARRAY).arg(0_u32).done();
-    end_corners(emitter);
-    set_pointer(emitter, 0);
+    if has_arrays {
+        spare::delete(emitter, GL_DELETE_VERTEX_ARRAYS, &[spare_names::FIRST]);
+        end_corners(emitter);
+    } else {
+        end_corners(emitter);
+        set_pointer(emitter, 0);
+    }
     emitter.command(GL_USE_PROGRAM).arg(0_u32).done();
     emitter.command(GL_DELETE_PROGRAM).arg(PROGRAM_NAME).done();
 }

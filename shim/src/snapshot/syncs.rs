@@ -21,7 +21,7 @@ const EGL_NONE: i32 = constants::EGL_NONE as i32;
 
 /// Describes the sync objects of the context's share group.
 pub fn describe(emitter: &mut Emitter, context: &Context) {
-    let id = if context.version.0 >= 3 { GL_FENCE_SYNC } else { GL_FENCE_SYNC_APPLE };
+    let id = if context.has((3, 0), (3, 2)) { GL_FENCE_SYNC } else { GL_FENCE_SYNC_APPLE };
     for handle in handles(context) {
         let command = emitter.command(id).arg(GL_SYNC_GPU_COMMANDS_COMPLETE).arg(0_u32);
         command.returns(handle, []);

@@ -7,15 +7,15 @@ use gapii_commands::constants;
 pub use gapii_commands::constants::GL_TEXTURE_BORDER_COLOR;
 use gapii_commands::constants::{
     GL_ALPHA, GL_BLUE, GL_CLAMP_TO_EDGE, GL_DEPTH_COMPONENT, GL_DEPTH_STENCIL_TEXTURE_MODE,
-    GL_GREEN, GL_LINEAR, GL_RED, GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY,
-    GL_TEXTURE_BASE_LEVEL, GL_TEXTURE_BUFFER, GL_TEXTURE_COMPARE_FUNC, GL_TEXTURE_COMPARE_MODE,
-    GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE_MAG_FILTER, GL_TEXTURE_MAX_LEVEL, GL_TEXTURE_MAX_LOD,
-    GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MIN_LOD, GL_TEXTURE_SWIZZLE_A, GL_TEXTURE_SWIZZLE_B,
-    GL_TEXTURE_SWIZZLE_G, GL_TEXTURE_SWIZZLE_R, GL_TEXTURE_WRAP_R, GL_TEXTURE_WRAP_S,
-    GL_TEXTURE_WRAP_T,
+    GL_DEPTH_TEXTURE_MODE, GL_GREEN, GL_LINEAR, GL_LUMINANCE, GL_RED, GL_TEXTURE_2D_MULTISAMPLE,
+    GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_BASE_LEVEL, GL_TEXTURE_BUFFER,
+    GL_TEXTURE_COMPARE_FUNC, GL_TEXTURE_COMPARE_MODE, GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE_LOD_BIAS,
+    GL_TEXTURE_MAG_FILTER, GL_TEXTURE_MAX_LEVEL, GL_TEXTURE_MAX_LOD, GL_TEXTURE_MIN_FILTER,
+    GL_TEXTURE_MIN_LOD, GL_TEXTURE_SWIZZLE_A, GL_TEXTURE_SWIZZLE_B, GL_TEXTURE_SWIZZLE_G,
+    GL_TEXTURE_SWIZZLE_R, GL_TEXTURE_WRAP_R, GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T,
 };
-use gapii_state::SamplerState;
 use gapii_state::read_back::Driver as _;
+use gapii_state::{ContextApi, SamplerState};
 
 use super::emit::Emitter;
 use super::gl;
@@ -25,22 +25,24 @@ use crate::generated::ids::*;
 const GL_TEXTURE_MAX_ANISOTROPY: u32 = constants::GL_TEXTURE_MAX_ANISOTROPY_EXT;
 const GL_TEXTURE_SRGB_DECODE: u32 = constants::GL_TEXTURE_SRGB_DECODE_EXT;
 
-/// Parameters with integer values, the version of OpenGL ES that has them first, and whether samplers have them, too.
-const INTEGERS: [(u32, (u8, u8), bool); 14] = [
-    (GL_TEXTURE_MAG_FILTER, (1, 0), true),
-    (GL_TEXTURE_MIN_FILTER, (1, 0), true),
-    (GL_TEXTURE_WRAP_S, (1, 0), true),
-    (GL_TEXTURE_WRAP_T, (1, 0), true),
-    (GL_TEXTURE_WRAP_R, (3, 0), true),
-    (GL_TEXTURE_COMPARE_MODE, (3, 0), true),
-    (GL_TEXTURE_COMPARE_FUNC, (3, 0), true),
-    (GL_TEXTURE_BASE_LEVEL, (3, 0), false),
-    (GL_TEXTURE_MAX_LEVEL, (3, 0), false),
-    (GL_TEXTURE_SWIZZLE_R, (3, 0), false),
-    (GL_TEXTURE_SWIZZLE_G, (3, 0), false),
-    (GL_TEXTURE_SWIZZLE_B, (3, 0), false),
-    (GL_TEXTURE_SWIZZLE_A, (3, 0), false),
-    (GL_DEPTH_STENCIL_TEXTURE_MODE, (3, 1), false),
+/// A parameter, the versions of OpenGL ES and of OpenGL that have it first, and whether samplers have it, too.
+type Parameter = (u32, (u8, u8), (u8, u8), bool);
+/// Parameters with integer values.
+const INTEGERS: [Parameter; 14] = [
+    (GL_TEXTURE_MAG_FILTER, (1, 0), (1, 0), true),
+    (GL_TEXTURE_MIN_FILTER, (1, 0), (1, 0), true),
+    (GL_TEXTURE_WRAP_S, (1, 0), (1, 0), true),
+    (GL_TEXTURE_WRAP_T, (1, 0), (1, 0), true),
+    (GL_TEXTURE_WRAP_R, (3, 0), (1, 2), true),
+    (GL_TEXTURE_COMPARE_MODE, (3, 0), (1, 4), true),
+    (GL_TEXTURE_COMPARE_FUNC, (3, 0), (1, 4), true),
+    (GL_TEXTURE_BASE_LEVEL, (3, 0), (1, 2), false),
+    (GL_TEXTURE_MAX_LEVEL, (3, 0), (1, 2), false),
+    (GL_TEXTURE_SWIZZLE_R, (3, 0), (3, 3), false),
+    (GL_TEXTURE_SWIZZLE_G, (3, 0), (3, 3), false),
+    (GL_TEXTURE_SWIZZLE_B, (3, 0), (3, 3), false),
+    (GL_TEXTURE_SWIZZLE_A, (3, 0), (3, 3), false),
+    (GL_DEPTH_STENCIL_TEXTURE_MODE, (3, 1), (4, 3), false),
 ];
 /// Those of [`INTEGERS`] that multisampled textures have.
 const OF_SAMPLES: [u32; 5] = [
@@ -59,24 +61,42 @@ const LEVELS_OF_DETAIL: [u32; 2] = [GL_TEXTURE_MIN_LOD, GL_TEXTURE_MAX_LOD];
 /// Version and extensions of the context in which the program uses textures.
 #[derive(Clone, Copy)]
 pub struct Has {
-    pub version: (u8, u8),
+    api: ContextApi,
+    version: (u8, u8),
     srgb_decode: bool,
     anisotropy: bool,
     border: bool,
     /// Views are made by GL_OES_texture_view rather than by GL_EXT_texture_view.
-    pub oes_views: bool,
+    oes_views: bool,
 }
 
 impl Has {
     /// `driver` is the context, or one with the same extensions.
-    pub fn of(version: (u8, u8), driver: &Gl) -> Self {
+    pub fn of(driver: &Gl) -> Self {
         let borders = ["GL_EXT_texture_border_clamp", "GL_OES_texture_border_clamp"];
         Self {
-            version,
+            api: driver.api(),
+            version: driver.version(),
             srgb_decode: driver.has("GL_EXT_texture_sRGB_decode"),
-            anisotropy: driver.has("GL_EXT_texture_filter_anisotropic"),
-            border: version >= (3, 2) || borders.iter().any(|name| driver.has(name)),
+            anisotropy: driver.has("GL_EXT_texture_filter_anisotropic")
+                || driver.is_at_least((9, 9), (4, 6)),
+            border: driver.is_at_least((3, 2), (1, 3))
+                || borders.iter().any(|name| driver.has(name)),
             oes_views: driver.has("GL_OES_texture_view"),
+        }
+    }
+
+    /// Whether the context has at least version `es` of OpenGL ES, or version `desktop` of desktop OpenGL.
+    pub fn is(self, es: (u8, u8), desktop: (u8, u8)) -> bool {
+        self.api.is_es(self.version, es) || self.api.is_desktop(self.version, desktop)
+    }
+
+    /// The command that makes a view of a texture.
+    pub fn view_command(self) -> u16 {
+        match () {
+            () if self.api != ContextApi::Es => GL_TEXTURE_VIEW,
+            () if self.oes_views => GL_TEXTURE_VIEW_OES,
+            () => GL_TEXTURE_VIEW_EXT,
         }
     }
 
@@ -84,14 +104,18 @@ impl Has {
     pub fn integers(self, of_samplers: bool) -> impl Iterator<Item = u32> {
         let here = INTEGERS
             .iter()
-            .filter(move |(_, since, it)| *since <= self.version && (*it || !of_samplers));
-        here.map(|(name, ..)| *name).chain(self.srgb_decode.then_some(GL_TEXTURE_SRGB_DECODE))
+            .filter(move |(_, es, desktop, it)| self.is(*es, *desktop) && (*it || !of_samplers));
+        let has_mode = self.api == ContextApi::Compatibility && self.is((9, 9), (1, 4));
+        let mode = (has_mode && !of_samplers).then_some(GL_DEPTH_TEXTURE_MODE);
+        let decode = self.srgb_decode.then_some(GL_TEXTURE_SRGB_DECODE);
+        here.map(|(name, ..)| *name).chain(decode).chain(mode)
     }
 
     /// Parameters with one floating-point number.
     pub fn floats(self) -> impl Iterator<Item = u32> {
-        let levels = LEVELS_OF_DETAIL.into_iter().filter(move |_| self.version >= (3, 0));
-        levels.chain(self.anisotropy.then_some(GL_TEXTURE_MAX_ANISOTROPY))
+        let levels = LEVELS_OF_DETAIL.into_iter().filter(move |_| self.is((3, 0), (1, 2)));
+        let bias = self.is((9, 9), (1, 4)).then_some(GL_TEXTURE_LOD_BIAS);
+        levels.chain(bias).chain(self.anisotropy.then_some(GL_TEXTURE_MAX_ANISOTROPY))
     }
 
     /// Whether textures and samplers have a border colour.
@@ -191,6 +215,7 @@ fn initial_integer(sampler: &SamplerState, target: u32, name: u32) -> i32 {
         GL_TEXTURE_SWIZZLE_B => GL_BLUE,
         GL_TEXTURE_SWIZZLE_A => GL_ALPHA,
         GL_DEPTH_STENCIL_TEXTURE_MODE => GL_DEPTH_COMPONENT,
+        GL_DEPTH_TEXTURE_MODE => GL_LUMINANCE,
         _ => return integer_of(sampler, name),
     };
     value.cast_signed()
@@ -218,6 +243,7 @@ pub fn float_of(state: &SamplerState, name: u32) -> f32 {
         GL_TEXTURE_MIN_LOD => state.min_lod,
         GL_TEXTURE_MAX_LOD => state.max_lod,
         GL_TEXTURE_MAX_ANISOTROPY => state.max_anisotropy,
+        GL_TEXTURE_LOD_BIAS => state.lod_bias,
         _ => 0.0,
     }
 }

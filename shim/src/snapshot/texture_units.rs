@@ -11,9 +11,10 @@ use gapii_commands::constants::{
     GL_IMAGE_BINDING_ACCESS, GL_IMAGE_BINDING_FORMAT, GL_IMAGE_BINDING_LAYER,
     GL_IMAGE_BINDING_LAYERED, GL_IMAGE_BINDING_LEVEL, GL_IMAGE_BINDING_NAME,
     GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, GL_MAX_IMAGE_UNITS, GL_R8, GL_R32UI, GL_READ_ONLY,
-    GL_SAMPLER_BINDING, GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_MULTISAMPLE,
-    GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_3D, GL_TEXTURE_BUFFER, GL_TEXTURE_CUBE_MAP,
-    GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE0,
+    GL_SAMPLER_BINDING, GL_TEXTURE_1D, GL_TEXTURE_1D_ARRAY, GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY,
+    GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_3D, GL_TEXTURE_BUFFER,
+    GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE_RECTANGLE,
+    GL_TEXTURE0,
 };
 use gapii_state::read_back::Driver;
 use gapii_state::{At, Context, Process, Ref, Sampler, Texture};
@@ -31,29 +32,40 @@ const GL_ACTIVE_TEXTURE_NAME: u32 = constants::GL_ACTIVE_TEXTURE;
 /// A version that no context has.
 const NEVER: (u8, u8) = (9, 9);
 
-/// Targets of textures, the version of OpenGL ES that has them first, and the extensions that have them in lower versions.
-const TARGETS: [(u32, (u8, u8), &[&str]); 9] = [
-    (GL_TEXTURE_2D, (2, 0), &[]),
-    (GL_TEXTURE_CUBE_MAP, (2, 0), &[]),
-    (GL_TEXTURE_3D, (3, 0), &["GL_OES_texture_3D"]),
-    (GL_TEXTURE_2D_ARRAY, (3, 0), &[]),
-    (GL_TEXTURE_2D_MULTISAMPLE, (3, 1), &[]),
-    (GL_TEXTURE_2D_MULTISAMPLE_ARRAY, (3, 2), &["GL_OES_texture_storage_multisample_2d_array"]),
-    (GL_TEXTURE_BUFFER, (3, 2), &["GL_OES_texture_buffer", "GL_EXT_texture_buffer"]),
+/// A target of textures, the versions of OpenGL ES and of OpenGL that have it first, and the extensions that have it in
+/// lower versions.
+type Target = (u32, (u8, u8), (u8, u8), &'static [&'static str]);
+const TARGETS: [Target; 12] = [
+    (GL_TEXTURE_2D, (2, 0), (1, 0), &[]),
+    (GL_TEXTURE_CUBE_MAP, (2, 0), (1, 3), &[]),
+    (GL_TEXTURE_3D, (3, 0), (1, 2), &["GL_OES_texture_3D"]),
+    (GL_TEXTURE_2D_ARRAY, (3, 0), (3, 0), &["GL_EXT_texture_array"]),
+    (GL_TEXTURE_2D_MULTISAMPLE, (3, 1), (3, 2), &["GL_ARB_texture_multisample"]),
+    (
+        GL_TEXTURE_2D_MULTISAMPLE_ARRAY,
+        (3, 2),
+        (3, 2),
+        &["GL_OES_texture_storage_multisample_2d_array", "GL_ARB_texture_multisample"],
+    ),
+    (GL_TEXTURE_BUFFER, (3, 2), (3, 1), &["GL_OES_texture_buffer", "GL_EXT_texture_buffer"]),
     (
         GL_TEXTURE_CUBE_MAP_ARRAY,
         (3, 2),
+        (4, 0),
         &["GL_OES_texture_cube_map_array", "GL_EXT_texture_cube_map_array"],
     ),
-    (GL_TEXTURE_EXTERNAL_OES, NEVER, &["GL_OES_EGL_image_external"]),
+    (GL_TEXTURE_EXTERNAL_OES, NEVER, NEVER, &["GL_OES_EGL_image_external"]),
+    (GL_TEXTURE_1D, NEVER, (1, 0), &[]),
+    (GL_TEXTURE_1D_ARRAY, NEVER, (3, 0), &[]),
+    (GL_TEXTURE_RECTANGLE, NEVER, (3, 1), &["GL_ARB_texture_rectangle"]),
 ];
 
 /// Describes what is bound to the units of the current context, and the active unit.
 pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
     let Some(driver) = Gl::current() else { return };
-    let has = Has::of(context.version, &driver);
-    let is_here = |(_, since, extensions): &&(u32, (u8, u8), &[&str])| {
-        *since <= context.version || extensions.iter().any(|name| driver.has(name))
+    let has = Has::of(&driver);
+    let is_here = |(_, es, desktop, extensions): &&Target| {
+        context.has(*es, *desktop) || extensions.iter().any(|name| driver.has(name))
     };
     let targets: Vec<(u32, u32)> = TARGETS
         .iter()
@@ -62,7 +74,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
         .collect();
     // Making a nameless texture binds it in the replay, so all of them are made before anything is bound for good.
     let (units, defaults) = units(emitter, (process, context), has, &targets);
-    let images = match context.version >= (3, 1) {
+    let images = match context.has((3, 1), (4, 2)) {
         true => image_units(emitter, (process, context), has),
         false => Vec::new(),
     };
@@ -124,7 +136,7 @@ fn units(
             let name = texture(emitter, (process, context), has, bound, parameters, Some(unit));
             textures.push(name);
         }
-        let sampler = (context.version >= (3, 0)).then(|| {
+        let sampler = context.has((3, 0), (3, 3)).then(|| {
             let object = tracked.map(|unit| unit.sampler).unwrap_or_default();
             sampler(emitter, context, has, object)
         });

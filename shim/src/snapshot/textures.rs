@@ -8,21 +8,24 @@ use std::ops::Range;
 
 use gapii_commands::constants::{
     EGL_BACK_BUFFER, GL_MAX_3D_TEXTURE_SIZE, GL_MAX_CUBE_MAP_TEXTURE_SIZE, GL_MAX_TEXTURE_SIZE,
-    GL_RGBA, GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_MULTISAMPLE,
-    GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_3D, GL_TEXTURE_BINDING_2D,
+    GL_RGBA, GL_TEXTURE_1D, GL_TEXTURE_1D_ARRAY, GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY,
+    GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_3D,
+    GL_TEXTURE_BINDING_1D, GL_TEXTURE_BINDING_1D_ARRAY, GL_TEXTURE_BINDING_2D,
     GL_TEXTURE_BINDING_2D_ARRAY, GL_TEXTURE_BINDING_2D_MULTISAMPLE,
     GL_TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_BINDING_3D, GL_TEXTURE_BINDING_BUFFER,
     GL_TEXTURE_BINDING_CUBE_MAP, GL_TEXTURE_BINDING_CUBE_MAP_ARRAY,
-    GL_TEXTURE_BINDING_EXTERNAL_OES, GL_TEXTURE_BUFFER, GL_TEXTURE_BUFFER_DATA_STORE_BINDING,
-    GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_CUBE_MAP_POSITIVE_X,
-    GL_TEXTURE_DEPTH, GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE_HEIGHT, GL_TEXTURE_INTERNAL_FORMAT,
-    GL_TEXTURE_WIDTH, GL_UNPACK_ALIGNMENT, GL_UNSIGNED_BYTE,
+    GL_TEXTURE_BINDING_EXTERNAL_OES, GL_TEXTURE_BINDING_RECTANGLE, GL_TEXTURE_BUFFER,
+    GL_TEXTURE_BUFFER_DATA_STORE_BINDING, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY,
+    GL_TEXTURE_CUBE_MAP_POSITIVE_X, GL_TEXTURE_DEPTH, GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE_HEIGHT,
+    GL_TEXTURE_INTERNAL_FORMAT, GL_TEXTURE_RECTANGLE, GL_TEXTURE_WIDTH, GL_UNPACK_ALIGNMENT,
+    GL_UNSIGNED_BYTE,
 };
+use gapii_state::read_back::Driver as _;
 use gapii_state::{Context, Objects, Process, Ref, Surface, Texture, TextureImage};
 
 use super::buffer_textures::Shown;
 use super::buffers;
-use super::emit::Emitter;
+use super::emit::{Command, Emitter};
 use super::formats::{self, Layout};
 use super::found::Found;
 use super::image_layer::{Image, Of, has_layers};
@@ -235,7 +238,7 @@ fn follow_driver(textures: &mut [Known], sibling: &Sibling) {
         })
         .collect();
     let answers = sibling.ask(move |_| {
-        if Gl::of_thread()?.version() < (3, 1) {
+        if !Gl::of_thread()?.is_at_least((3, 1), (1, 0)) {
             return None;
         }
         let answers = asked.iter().map(|(target, name, images)| {
@@ -270,8 +273,11 @@ fn follow_driver(textures: &mut [Known], sibling: &Sibling) {
 const LEVEL: [u32; 4] =
     [GL_TEXTURE_WIDTH, GL_TEXTURE_HEIGHT, GL_TEXTURE_DEPTH, GL_TEXTURE_INTERNAL_FORMAT];
 
-/// Gives an image the size and format that the driver has, if the sizes differ.
+/// Gives an image the size and format that the driver has, if the sizes differ, and the compressed format that it chose.
 fn follow_level(image: &mut TextureImage, [width, height, depth, format]: [i32; 4]) {
+    if formats::is_generic(image.format) {
+        image.format = format.cast_unsigned();
+    }
     if [image.width, image.height, image.depth] != [width, height, depth] {
         let format = format.cast_unsigned();
         *image = TextureImage { width, height, depth, format, pixel_type: 0, ..*image };
@@ -281,7 +287,7 @@ fn follow_level(image: &mut TextureImage, [width, height, depth, format]: [i32; 
 /// Whether the driver has no such level of the bound texture. `None` before OpenGL ES 3.1, and for targets about which
 /// it cannot be asked. In a context of the shim's own.
 pub fn lacks_level(face: u32, level: i32) -> Option<bool> {
-    let can_ask = face != GL_TEXTURE_EXTERNAL_OES && Gl::of_thread()?.version() >= (3, 1);
+    let can_ask = face != GL_TEXTURE_EXTERNAL_OES && Gl::of_thread()?.is_at_least((3, 1), (1, 0));
     can_ask.then(|| level_integer(face, level, GL_TEXTURE_WIDTH) == 0)
 }
 
@@ -300,7 +306,7 @@ pub fn rebindable(context: &Context, target: u32) -> Option<u32> {
 /// Drivers of OpenGL ES 3.1 and later tell whether there are any; below that, the state knows whether the program has defined one.
 pub fn leave_out_default(emitter: &mut Emitter, context: &Context, has: Has) {
     const WHAT: &str = "the images of textures with the name 0";
-    if has.version < (3, 1) {
+    if !has.is((3, 1), (1, 0)) {
         if context.has_default_images {
             emitter.leave_out(WHAT);
         }
@@ -318,7 +324,7 @@ pub fn leave_out_default(emitter: &mut Emitter, context: &Context, has: Has) {
     };
     let has_buffer = || {
         let target = GL_TEXTURE_BUFFER;
-        let Some(bound) = describing.rebindable(target).filter(|_| has.version >= (3, 2)) else {
+        let Some(bound) = describing.rebindable(target).filter(|_| has.is((3, 2), (3, 1))) else {
             return false;
         };
         gl::bind_texture(target, 0);
@@ -429,6 +435,9 @@ pub fn binding_of(target: u32) -> Option<u32> {
         GL_TEXTURE_2D_MULTISAMPLE => GL_TEXTURE_BINDING_2D_MULTISAMPLE,
         GL_TEXTURE_2D_MULTISAMPLE_ARRAY => GL_TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY,
         GL_TEXTURE_EXTERNAL_OES => GL_TEXTURE_BINDING_EXTERNAL_OES,
+        GL_TEXTURE_1D => GL_TEXTURE_BINDING_1D,
+        GL_TEXTURE_1D_ARRAY => GL_TEXTURE_BINDING_1D_ARRAY,
+        GL_TEXTURE_RECTANGLE => GL_TEXTURE_BINDING_RECTANGLE,
         _ => return None,
     })
 }
@@ -508,8 +517,8 @@ impl Describing<'_, '_> {
     /// Makes a view of a texture that the stream has.
     fn view_of_described(&mut self, texture: &Known, view: &View) {
         let format = texture.images.first().map_or(0, |(.., image)| image.format);
-        let id = if self.has.oes_views { GL_TEXTURE_VIEW_OES } else { GL_TEXTURE_VIEW_EXT };
-        let command = self.emitter.command(id).arg(texture.name).arg(texture.target);
+        let command =
+            self.emitter.command(self.has.view_command()).arg(texture.name).arg(texture.target);
         let command = command.arg(view.name).arg(format);
         view.part.into_iter().fold(command, |command, number| command.arg(number)).done();
     }
@@ -569,7 +578,7 @@ impl Describing<'_, '_> {
         match texture.target {
             GL_TEXTURE_BUFFER => {
                 let Some(context) = self.context else { return };
-                return texture.buffer.describe(self.emitter, context, self.has.version);
+                return texture.buffer.describe(self.emitter, context, self.has);
             }
             GL_TEXTURE_2D_MULTISAMPLE | GL_TEXTURE_2D_MULTISAMPLE_ARRAY => {
                 return self.samples(texture, pixels);
@@ -631,9 +640,13 @@ impl Describing<'_, '_> {
     fn samples(&mut self, texture: &Known, pixels: Pixels) {
         let Some((_, _, image)) = texture.images.first() else { return };
         let is_array = texture.target == GL_TEXTURE_2D_MULTISAMPLE_ARRAY;
+        // OpenGL has them with storage that can be replaced, too.
+        let is_mutable = self.has.is((9, 9), (3, 2)) && texture.immutable_levels == 0;
         let id = match is_array {
+            false if is_mutable => GL_TEX_IMAGE2D_MULTISAMPLE,
+            true if is_mutable => GL_TEX_IMAGE3D_MULTISAMPLE,
             false => GL_TEX_STORAGE2D_MULTISAMPLE,
-            true if self.has.version >= (3, 2) => GL_TEX_STORAGE3D_MULTISAMPLE,
+            true if self.has.is((3, 2), (4, 3)) => GL_TEX_STORAGE3D_MULTISAMPLE,
             true => GL_TEX_STORAGE3D_MULTISAMPLE_OES,
         };
         let command = self.emitter.command(id).arg(texture.target).arg(image.samples);
@@ -670,16 +683,11 @@ impl Describing<'_, '_> {
         let Some((_, _, image)) = texture.images.iter().find(|(_, level, _)| *level == 0) else {
             return;
         };
-        let has_layers = has_layers(texture.target);
-        let command = self
-            .emitter
-            .command(if has_layers { GL_TEX_STORAGE3D } else { GL_TEX_STORAGE2D })
-            .arg(texture.target)
-            .arg(texture.immutable_levels)
-            .arg(formats::of_storage(image.format, image.pixel_type))
-            .arg(image.width)
-            .arg(image.height);
-        if has_layers { command.arg(image.depth).done() } else { command.done() }
+        let (target, sides) = (texture.target, Sides::of(texture.target));
+        let id = sides.choose([GL_TEX_STORAGE1D, GL_TEX_STORAGE2D, GL_TEX_STORAGE3D]);
+        let command = self.emitter.command(id).arg(target).arg(texture.immutable_levels);
+        let command = command.arg(formats::of_storage(image.format, image.pixel_type));
+        sides.size(command, image).done();
     }
 
     /// Defines a mutable image without pixels.
@@ -688,12 +696,10 @@ impl Describing<'_, '_> {
         let layout = Layout::of(image.format, image.pixel_type);
         let (format, kind) =
             layout.map_or((GL_RGBA, GL_UNSIGNED_BYTE), |layout| (layout.format, layout.kind));
-        let has_layers = has_layers(texture.target);
-        let id = if has_layers { GL_TEX_IMAGE3D } else { GL_TEX_IMAGE2D };
+        let sides = Sides::of(texture.target);
+        let id = sides.choose([GL_TEX_IMAGE1D, GL_TEX_IMAGE2D, GL_TEX_IMAGE3D]);
         let command = self.emitter.command(id).arg(face).arg(level).arg(image.format as i32);
-        let command = command.arg(image.width).arg(image.height);
-        let command = if has_layers { command.arg(image.depth) } else { command };
-        command.arg(0_i32).arg(format).arg(kind).arg(0_u64).done();
+        sides.size(command, image).arg(0_i32).arg(format).arg(kind).arg(0_u64).done();
     }
 
     fn image(&mut self, whose: &Whose<'_>) {
@@ -813,15 +819,56 @@ pub fn upload(
     image: &TextureImage,
     (layout, pixels): (Layout, Uploaded),
 ) {
-    let has_layers = has_layers(target);
-    let id = if has_layers { GL_TEX_SUB_IMAGE3D } else { GL_TEX_SUB_IMAGE2D };
-    let command = emitter.command(id).arg(at.face).arg(at.level).arg(0_i32).arg(0_i32);
-    let (command, param) = match has_layers {
-        true => (command.arg(at.layer).arg(image.width).arg(image.height).arg(1_i32), 10),
-        false => (command.arg(image.width).arg(image.height), 8),
+    let sides = Sides::of(target);
+    let id = sides.choose([GL_TEX_SUB_IMAGE1D, GL_TEX_SUB_IMAGE2D, GL_TEX_SUB_IMAGE3D]);
+    let command = emitter.command(id).arg(at.face).arg(at.level).arg(0_i32);
+    let (command, param) = match sides {
+        Sides::One => (command.arg(image.width), 6),
+        Sides::Two => (command.arg(0_i32).arg(image.width).arg(image.height), 8),
+        Sides::Three => {
+            let command = command.arg(0_i32).arg(at.layer).arg(image.width).arg(image.height);
+            (command.arg(1_i32), 10)
+        }
     };
     let command = command.arg(layout.format).arg(layout.kind).arg(pixels.address);
     command.uploaded(param, pixels).done();
+}
+
+/// Number of sides of an image in the commands for a target.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sides {
+    One,
+    Two,
+    Three,
+}
+
+impl Sides {
+    fn of(target: u32) -> Self {
+        match target {
+            GL_TEXTURE_1D => Self::One,
+            target if has_layers(target) => Self::Three,
+            _ => Self::Two,
+        }
+    }
+
+    /// Chooses the command for as many sides.
+    fn choose(self, [one, two, three]: [u16; 3]) -> u16 {
+        match self {
+            Self::One => one,
+            Self::Two => two,
+            Self::Three => three,
+        }
+    }
+
+    /// The next arguments: the sides of an image.
+    fn size<'e>(self, command: Command<'e>, image: &TextureImage) -> Command<'e> {
+        let command = command.arg(image.width);
+        match self {
+            Self::One => command,
+            Self::Two => command.arg(image.height),
+            Self::Three => command.arg(image.height).arg(image.depth),
+        }
+    }
 }
 
 /// An image of a texture, and where it is.

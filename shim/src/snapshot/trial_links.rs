@@ -10,11 +10,11 @@ use gapii_commands::constants::{
 };
 use gapii_state::{Context, Link, Process};
 
-use super::gl;
 use super::sibling::Sibling;
+use super::{gl, glsl};
 
-const VERTICES: &str = "void main() { gl_Position = vec4(0.0); }\n";
-const FRAGMENTS: &str = "void main() {}\n";
+const VERTICES: &str = "void main() { gl_Position = vec4(0.0); }";
+const FRAGMENTS: &str = "void main() {}";
 
 /// Returns the last one of the links that succeeds. `None` if none does, or if the driver makes no context to try them in.
 pub fn last_that_succeeds<'l>(
@@ -39,7 +39,8 @@ pub fn validate(process: &Process, context: &Context) -> bool {
         sibling.ask(|_| {
             let program = gl::create_program();
             for (kind, source) in [(GL_VERTEX_SHADER, VERTICES), (GL_FRAGMENT_SHADER, FRAGMENTS)] {
-                gl::attach_new_shader(program, kind, source, true);
+                let source = format!("{}\n{source}\n", glsl::version(100));
+                gl::attach_new_shader(program, kind, &source, true);
             }
             let is_linked = gl::is_linked_now(program);
             let is_validated = gl::program_integer(program, GL_VALIDATE_STATUS) != 0;

@@ -54,7 +54,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context, sta
     for (object, part) in textures {
         let known = Known::of(&context.group.lock().textures, object);
         let Some(known) = known else { continue };
-        let has = Has::of(context.version, &driver);
+        let has = Has::of(&driver);
         let (sibling, context) = (Some(&sibling), Some(context));
         Describing { emitter, has, sibling, context }.pixels_again(&known, part);
     }
@@ -90,7 +90,7 @@ fn attached(context: &Context, stale: Stale) -> AllAttached {
         }
         // No command of earlier versions gives a renderbuffer pixels.
         if let Some(renderbuffer) = group.renderbuffers.get(it.renderbuffer)
-            && context.version.0 >= 3
+            && context.has((3, 0), (3, 0))
             && identity::has_name(&group.renderbuffers, it.renderbuffer)
             && stale.has(renderbuffer.shared != 0)
         {

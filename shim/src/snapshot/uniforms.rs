@@ -9,11 +9,14 @@ use std::ffi::CString;
 
 use gapii_commands::constants::{
     GL_ACTIVE_UNIFORM_BLOCKS, GL_ACTIVE_UNIFORM_MAX_LENGTH, GL_ACTIVE_UNIFORMS, GL_BOOL_VEC2,
-    GL_BOOL_VEC3, GL_BOOL_VEC4, GL_FLOAT, GL_FLOAT_MAT2, GL_FLOAT_MAT2x3, GL_FLOAT_MAT2x4,
-    GL_FLOAT_MAT3, GL_FLOAT_MAT3x2, GL_FLOAT_MAT3x4, GL_FLOAT_MAT4, GL_FLOAT_MAT4x2,
-    GL_FLOAT_MAT4x3, GL_FLOAT_VEC2, GL_FLOAT_VEC3, GL_FLOAT_VEC4, GL_INT_VEC2, GL_INT_VEC3,
-    GL_INT_VEC4, GL_UNIFORM_BLOCK_BINDING, GL_UNSIGNED_INT, GL_UNSIGNED_INT_ATOMIC_COUNTER,
-    GL_UNSIGNED_INT_VEC2, GL_UNSIGNED_INT_VEC3, GL_UNSIGNED_INT_VEC4,
+    GL_BOOL_VEC3, GL_BOOL_VEC4, GL_DOUBLE, GL_DOUBLE_MAT2, GL_DOUBLE_MAT2x3, GL_DOUBLE_MAT2x4,
+    GL_DOUBLE_MAT3, GL_DOUBLE_MAT3x2, GL_DOUBLE_MAT3x4, GL_DOUBLE_MAT4, GL_DOUBLE_MAT4x2,
+    GL_DOUBLE_MAT4x3, GL_DOUBLE_VEC2, GL_DOUBLE_VEC3, GL_DOUBLE_VEC4, GL_FLOAT, GL_FLOAT_MAT2,
+    GL_FLOAT_MAT2x3, GL_FLOAT_MAT2x4, GL_FLOAT_MAT3, GL_FLOAT_MAT3x2, GL_FLOAT_MAT3x4,
+    GL_FLOAT_MAT4, GL_FLOAT_MAT4x2, GL_FLOAT_MAT4x3, GL_FLOAT_VEC2, GL_FLOAT_VEC3, GL_FLOAT_VEC4,
+    GL_INT_VEC2, GL_INT_VEC3, GL_INT_VEC4, GL_UNIFORM_BLOCK_BINDING, GL_UNSIGNED_INT,
+    GL_UNSIGNED_INT_ATOMIC_COUNTER, GL_UNSIGNED_INT_VEC2, GL_UNSIGNED_INT_VEC3,
+    GL_UNSIGNED_INT_VEC4,
 };
 use gapii_state::Context;
 
@@ -21,11 +24,14 @@ use super::emit::Emitter;
 use super::gl;
 use super::gl::NAME_BYTES;
 use crate::generated::ids::{
-    self, GL_GET_UNIFORM_BLOCK_INDEX, GL_GET_UNIFORM_LOCATION, GL_UNIFORM_MATRIX2FV,
-    GL_UNIFORM_MATRIX2X3FV, GL_UNIFORM_MATRIX2X4FV, GL_UNIFORM_MATRIX3FV, GL_UNIFORM_MATRIX3X2FV,
-    GL_UNIFORM_MATRIX3X4FV, GL_UNIFORM_MATRIX4FV, GL_UNIFORM_MATRIX4X2FV, GL_UNIFORM_MATRIX4X3FV,
-    GL_UNIFORM1FV, GL_UNIFORM1IV, GL_UNIFORM1UIV, GL_UNIFORM2FV, GL_UNIFORM2IV, GL_UNIFORM2UIV,
-    GL_UNIFORM3FV, GL_UNIFORM3IV, GL_UNIFORM3UIV, GL_UNIFORM4FV, GL_UNIFORM4IV, GL_UNIFORM4UIV,
+    self, GL_GET_UNIFORM_BLOCK_INDEX, GL_GET_UNIFORM_LOCATION, GL_UNIFORM_MATRIX2DV,
+    GL_UNIFORM_MATRIX2FV, GL_UNIFORM_MATRIX2X3DV, GL_UNIFORM_MATRIX2X3FV, GL_UNIFORM_MATRIX2X4DV,
+    GL_UNIFORM_MATRIX2X4FV, GL_UNIFORM_MATRIX3DV, GL_UNIFORM_MATRIX3FV, GL_UNIFORM_MATRIX3X2DV,
+    GL_UNIFORM_MATRIX3X2FV, GL_UNIFORM_MATRIX3X4DV, GL_UNIFORM_MATRIX3X4FV, GL_UNIFORM_MATRIX4DV,
+    GL_UNIFORM_MATRIX4FV, GL_UNIFORM_MATRIX4X2DV, GL_UNIFORM_MATRIX4X2FV, GL_UNIFORM_MATRIX4X3DV,
+    GL_UNIFORM_MATRIX4X3FV, GL_UNIFORM1DV, GL_UNIFORM1FV, GL_UNIFORM1IV, GL_UNIFORM1UIV,
+    GL_UNIFORM2DV, GL_UNIFORM2FV, GL_UNIFORM2IV, GL_UNIFORM2UIV, GL_UNIFORM3DV, GL_UNIFORM3FV,
+    GL_UNIFORM3IV, GL_UNIFORM3UIV, GL_UNIFORM4DV, GL_UNIFORM4FV, GL_UNIFORM4IV, GL_UNIFORM4UIV,
     GL_USE_PROGRAM,
 };
 use gapii_recorder::observe;
@@ -41,6 +47,8 @@ enum Sort {
     Unsigned(u16, usize),
     /// These commands have the argument `transpose`.
     Matrix(u16, usize),
+    Doubles(u16, usize),
+    DoubleMatrix(u16, usize),
 }
 
 impl Sort {
@@ -69,6 +77,19 @@ impl Sort {
             GL_FLOAT_MAT3x4 => Self::Matrix(GL_UNIFORM_MATRIX3X4FV, 12),
             GL_FLOAT_MAT4x2 => Self::Matrix(GL_UNIFORM_MATRIX4X2FV, 8),
             GL_FLOAT_MAT4x3 => Self::Matrix(GL_UNIFORM_MATRIX4X3FV, 12),
+            GL_DOUBLE => Self::Doubles(GL_UNIFORM1DV, 1),
+            GL_DOUBLE_VEC2 => Self::Doubles(GL_UNIFORM2DV, 2),
+            GL_DOUBLE_VEC3 => Self::Doubles(GL_UNIFORM3DV, 3),
+            GL_DOUBLE_VEC4 => Self::Doubles(GL_UNIFORM4DV, 4),
+            GL_DOUBLE_MAT2 => Self::DoubleMatrix(GL_UNIFORM_MATRIX2DV, 4),
+            GL_DOUBLE_MAT3 => Self::DoubleMatrix(GL_UNIFORM_MATRIX3DV, 9),
+            GL_DOUBLE_MAT4 => Self::DoubleMatrix(GL_UNIFORM_MATRIX4DV, 16),
+            GL_DOUBLE_MAT2x3 => Self::DoubleMatrix(GL_UNIFORM_MATRIX2X3DV, 6),
+            GL_DOUBLE_MAT2x4 => Self::DoubleMatrix(GL_UNIFORM_MATRIX2X4DV, 8),
+            GL_DOUBLE_MAT3x2 => Self::DoubleMatrix(GL_UNIFORM_MATRIX3X2DV, 6),
+            GL_DOUBLE_MAT3x4 => Self::DoubleMatrix(GL_UNIFORM_MATRIX3X4DV, 12),
+            GL_DOUBLE_MAT4x2 => Self::DoubleMatrix(GL_UNIFORM_MATRIX4X2DV, 8),
+            GL_DOUBLE_MAT4x3 => Self::DoubleMatrix(GL_UNIFORM_MATRIX4X3DV, 12),
             // Integers, Booleans and samplers.
             _ => Self::Integers(GL_UNIFORM1IV, 1),
         })
@@ -109,7 +130,7 @@ pub fn describe(emitter: &mut Emitter, context: &Context, program: u32, asked: &
     if has_values {
         emitter.command(GL_USE_PROGRAM).arg(0_u32).done();
     }
-    if context.version.0 >= 3 {
+    if context.has((3, 0), (3, 1)) {
         describe_blocks(emitter, program);
     }
 }
@@ -147,12 +168,17 @@ fn tell(emitter: &mut Emitter, program: u32, name: &str, kind: u32, told: &mut B
 
 fn describe_value(emitter: &mut Emitter, program: u32, location: i32, sort: Sort) {
     let mut floats = [0.0_f32; 16];
+    let mut doubles = [0.0_f64; 16];
     let mut integers = [0_i32; 4];
     let mut unsigned = [0_u32; 4];
     match sort {
         Sort::Floats(..) | Sort::Matrix(..) => {
             // SAFETY: no type has more components.
             unsafe { gl::get_uniform_floats(program, location, floats.as_mut_ptr()) };
+        }
+        Sort::Doubles(..) | Sort::DoubleMatrix(..) => {
+            // SAFETY: as above.
+            unsafe { gl::get_uniform_doubles(program, location, doubles.as_mut_ptr()) };
         }
         Sort::Integers(..) => {
             // SAFETY: as above.
@@ -165,14 +191,18 @@ fn describe_value(emitter: &mut Emitter, program: u32, location: i32, sort: Sort
     }
     let (id, at, count) = match sort {
         Sort::Floats(id, count) | Sort::Matrix(id, count) => (id, floats.as_ptr().cast(), count),
+        Sort::Doubles(id, count) | Sort::DoubleMatrix(id, count) => {
+            (id, doubles.as_ptr().cast(), count)
+        }
         Sort::Integers(id, count) => (id, integers.as_ptr().cast(), count),
         Sort::Unsigned(id, count) => (id, unsigned.as_ptr().cast::<u8>(), count),
     };
     let mut command = emitter.command(id).arg(location).arg(1_i32);
-    if matches!(sort, Sort::Matrix(..)) {
+    if matches!(sort, Sort::Matrix(..) | Sort::DoubleMatrix(..)) {
         command = command.arg(0_u8);
     }
-    command.arg(at).reads(observe::array(at, count as i64, 4)).done();
+    let bytes = if matches!(sort, Sort::Doubles(..) | Sort::DoubleMatrix(..)) { 8 } else { 4 };
+    command.arg(at).reads(observe::array(at, count as i64, bytes)).done();
 }
 
 fn describe_blocks(emitter: &mut Emitter, program: u32) {

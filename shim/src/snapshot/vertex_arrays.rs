@@ -9,7 +9,7 @@ use gapii_commands::constants::{
     GL_VERTEX_ATTRIB_ARRAY_POINTER, GL_VERTEX_ATTRIB_ARRAY_STRIDE,
 };
 use gapii_state::read_back::Driver;
-use gapii_state::{Buffer, Context, Ref, VertexArrays, VertexAttrib, VertexBinding};
+use gapii_state::{Buffer, Context, ContextApi, Ref, VertexArrays, VertexAttrib, VertexBinding};
 
 use super::emit::Emitter;
 use super::{gl, identity, spare};
@@ -21,7 +21,7 @@ const GENERIC: usize = 32;
 
 /// Describes all vertex arrays, and binds the program's one.
 pub fn describe(emitter: &mut Emitter, context: &Context) {
-    let is_es3 = context.version.0 >= 3;
+    let is_es3 = context.has((3, 0), (3, 0));
     let (gen_arrays, bind) = match is_es3 {
         true => (GL_GEN_VERTEX_ARRAYS, GL_BIND_VERTEX_ARRAY),
         false => (GL_GEN_VERTEX_ARRAYS_OES, GL_BIND_VERTEX_ARRAY_OES),
@@ -36,7 +36,7 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
         }
         emitter.command(bind).arg(name).done();
         set(name);
-        let is_separate = context.version >= (3, 1);
+        let is_separate = context.has((3, 1), (4, 3));
         Describing {
             is_separate,
             has_memory: !is_es3,
@@ -148,12 +148,13 @@ impl<'a> Describing<'a> {
             emitter.make(GL_GEN_BUFFERS, buffer);
         }
         emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(buffer).done();
-        let id = match attrib.integer {
-            true => GL_VERTEX_ATTRIB_I_POINTER,
-            false => GL_VERTEX_ATTRIB_POINTER,
+        let id = match attrib {
+            VertexAttrib { long: true, .. } => GL_VERTEX_ATTRIB_L_POINTER,
+            VertexAttrib { integer: true, .. } => GL_VERTEX_ATTRIB_I_POINTER,
+            _ => GL_VERTEX_ATTRIB_POINTER,
         };
         let command = emitter.command(id).arg(index).arg(attrib.size).arg(attrib.kind);
-        let command = match attrib.integer {
+        let command = match attrib.integer || attrib.long {
             true => command,
             false => command.arg(u8::from(attrib.normalized)),
         };
@@ -177,13 +178,18 @@ impl<'a> Describing<'a> {
         else {
             return;
         };
-        let format =
-            |it: &VertexAttrib| (it.size, it.kind, it.normalized, it.integer, it.relative_offset);
+        let format = |it: &VertexAttrib| {
+            let kind = (it.size, it.kind, it.normalized);
+            (kind, it.integer, it.long, it.relative_offset)
+        };
         if format(attrib) != format(made) {
-            let id =
-                if attrib.integer { GL_VERTEX_ATTRIB_I_FORMAT } else { GL_VERTEX_ATTRIB_FORMAT };
+            let id = match attrib {
+                VertexAttrib { long: true, .. } => GL_VERTEX_ATTRIB_L_FORMAT,
+                VertexAttrib { integer: true, .. } => GL_VERTEX_ATTRIB_I_FORMAT,
+                _ => GL_VERTEX_ATTRIB_FORMAT,
+            };
             let command = emitter.command(id).arg(index).arg(attrib.size).arg(attrib.kind);
-            let command = match attrib.integer {
+            let command = match attrib.integer || attrib.long {
                 true => command,
                 false => command.arg(u8::from(attrib.normalized)),
             };
@@ -226,7 +232,7 @@ fn asked(index: u32) -> (i32, u64) {
 
 /// Returns the command that sets the divisor of an attribute. `None` if the context has no divisors.
 fn divisor_command(context: &Context) -> Option<u16> {
-    if context.version.0 >= 3 {
+    if context.has((3, 0), (3, 3)) {
         return Some(GL_VERTEX_ATTRIB_DIVISOR);
     }
     let driver = Gl::current()?;
@@ -239,7 +245,9 @@ fn divisor_command(context: &Context) -> Option<u16> {
 }
 
 fn describe_values(emitter: &mut Emitter, context: &Context) {
-    for index in 0..context.limits.vertex_attribs.max(0) as u32 {
+    // In the compatibility profile the first one is the vertex itself, which has no current value.
+    let first = u32::from(context.api == ContextApi::Compatibility);
+    for index in first..context.limits.vertex_attribs.max(0) as u32 {
         if context.integer_attribs.get(index as usize) == Some(&true) {
             let mut value = [0_i32; 4];
             // SAFETY: the name has four numbers.

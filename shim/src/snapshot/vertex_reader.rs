@@ -19,9 +19,10 @@ use gapii_state::{Context, Ref, VertexArray, VertexAttrib};
 use super::feedback::{Feedback, POINTS_MAX, Program};
 use super::found::Found;
 use super::sibling::Sibling;
-use super::{gl, vertex_values};
+use super::{gl, glsl, vertex_values};
 
-const VERTEX_SHADER: &str = "#version 310 es
+/// A line with the version precedes it.
+const VERTEX_SHADER: &str = "
 layout(location = 0) in highp uvec4 bytes;
 flat out highp uint word;
 void main() {
@@ -47,7 +48,7 @@ pub struct Vertices<'a> {
 impl<'a> Vertices<'a> {
     /// `None` for a binding point that the driver does not have.
     pub fn of(context: &'a Context, array: Ref<VertexArray>, binding: u32) -> Option<Self> {
-        let is_separate = array.is_some() && context.version >= (3, 1);
+        let is_separate = array.is_some() && context.has((3, 1), (4, 3));
         let arrays = match array.is_none() {
             true => &context.default_arrays,
             false => &context.vertex_arrays.get(array)?.arrays,
@@ -83,7 +84,8 @@ impl<'a> VertexReader<'a> {
         if let Some(attrib) = vertices.attrib {
             return self.read_values((vertices, attrib), out);
         }
-        let linked = || self.feedback.link(VERTEX_SHADER, c"word");
+        let linked =
+            || self.feedback.link(&format!("{}{VERTEX_SHADER}", glsl::version(310)), c"word");
         let program = self.program.get_or_init(linked).as_ref()?;
         let farthest = gl::integer(GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET).max(0) as usize;
         for part in parts(out.bytes.len(), vertices.offset, vertices.stride, farthest) {

@@ -9,6 +9,7 @@ use gapii_commands::constants::{
 use gapii_state::VertexAttrib;
 
 use super::formats::half;
+use super::glsl;
 
 /// Bytes of the four words that the shader writes for each vertex.
 pub const WORDS: usize = 16;
@@ -20,8 +21,9 @@ pub fn shader(location: u32, attrib: &VertexAttrib) -> String {
         (true, GL_BYTE | GL_SHORT | GL_INT) => ("ivec4", "uvec4(value)"),
         (true, _) => ("uvec4", "value"),
     };
+    let version = glsl::version(300);
     format!(
-        "#version 300 es
+        "{version}
 layout(location = {location}) in highp {kind} value;
 flat out highp uvec4 words;
 void main() {{

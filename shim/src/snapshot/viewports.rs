@@ -1,4 +1,4 @@
-//! Viewports, depth ranges and scissors by index (GL_OES_viewport_array, GL_NV_viewport_array). The plain commands set
+//! Viewports, depth ranges and scissors by index (OpenGL 4.1, GL_OES_viewport_array, GL_NV_viewport_array). The plain commands set
 //! all indices at once, so only those of up to 64 that differ from index 0 are described.
 
 use gapii_commands::constants::{
@@ -11,8 +11,10 @@ use super::gl;
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
-/// The commands of one of the extensions.
+/// The commands of OpenGL, or of one of the extensions.
 struct Ids {
+    /// Depth ranges have double precision.
+    is_double: bool,
     get: unsafe fn(u32, u32, *mut f32),
     is_enabled: fn(u32, u32) -> u8,
     viewport: u16,
@@ -24,7 +26,19 @@ struct Ids {
     set: [fn(u32, u32); 2],
 }
 
+const DESKTOP: Ids = Ids {
+    is_double: true,
+    get: gl::get_floats_at,
+    is_enabled: gl::is_enabled_at,
+    viewport: GL_VIEWPORT_INDEXEDF,
+    depth_range: GL_DEPTH_RANGE_INDEXED,
+    scissor: GL_SCISSOR_INDEXED,
+    enable: GL_ENABLEI,
+    disable: GL_DISABLEI,
+    set: [gl::disable_at, gl::enable_at],
+};
 const OES: Ids = Ids {
+    is_double: false,
     get: gl::get_floats_at_oes,
     is_enabled: gl::is_enabled_at_oes,
     viewport: GL_VIEWPORT_INDEXEDF_OES,
@@ -35,6 +49,7 @@ const OES: Ids = Ids {
     set: [gl::disable_at_oes, gl::enable_at_oes],
 };
 const NV: Ids = Ids {
+    is_double: false,
     get: gl::get_floats_at_nv,
     is_enabled: gl::is_enabled_at_nv,
     viewport: GL_VIEWPORT_INDEXEDF_NV,
@@ -49,7 +64,7 @@ const NV: Ids = Ids {
 #[derive(PartialEq)]
 struct Viewport {
     place: [f32; 4],
-    depth: [f32; 2],
+    depth: [f64; 2],
     scissor: [i32; 4],
     is_scissored: bool,
 }
@@ -93,6 +108,7 @@ impl Ids {
     /// `None` if the context has one viewport.
     fn of(driver: &Gl) -> Option<Self> {
         match () {
+            () if driver.is_at_least((9, 9), (4, 1)) => Some(DESKTOP),
             () if driver.has("GL_OES_viewport_array") => Some(OES),
             () if driver.has("GL_NV_viewport_array") => Some(NV),
             () => None,
@@ -100,15 +116,27 @@ impl Ids {
     }
 
     fn ask(&self, index: u32) -> Viewport {
-        let (mut place, mut depth, mut scissor) = ([0.0; 4], [0.0; 2], [0; 4]);
+        let (mut place, mut scissor) = ([0.0; 4], [0; 4]);
         // SAFETY: a viewport has four numbers.
         unsafe { (self.get)(GL_VIEWPORT, index, place.as_mut_ptr()) };
-        // SAFETY: a depth range has two numbers.
-        unsafe { (self.get)(GL_DEPTH_RANGE, index, depth.as_mut_ptr()) };
+        let depth = self.depth_range(index);
         // SAFETY: a scissor has four numbers.
         unsafe { gl::get_integers_at(GL_SCISSOR_BOX, index, scissor.as_mut_ptr()) };
         let is_scissored = (self.is_enabled)(GL_SCISSOR_TEST, index) != 0;
         Viewport { place, depth, scissor, is_scissored }
+    }
+
+    fn depth_range(&self, index: u32) -> [f64; 2] {
+        if self.is_double {
+            let mut depth = [0.0; 2];
+            // SAFETY: a depth range has two numbers.
+            unsafe { gl::get_doubles_at(GL_DEPTH_RANGE, index, depth.as_mut_ptr()) };
+            return depth;
+        }
+        let mut depth = [0.0; 2];
+        // SAFETY: as above.
+        unsafe { (self.get)(GL_DEPTH_RANGE, index, depth.as_mut_ptr()) };
+        depth.map(f64::from)
     }
 
     fn describe(&self, emitter: &mut Emitter, index: u32, viewport: &Viewport) {
@@ -116,7 +144,11 @@ impl Ids {
         let command = emitter.command(self.viewport).arg(index).arg(x).arg(y);
         command.arg(width).arg(height).done();
         let [near, far] = viewport.depth;
-        emitter.command(self.depth_range).arg(index).arg(near).arg(far).done();
+        let command = emitter.command(self.depth_range).arg(index);
+        match self.is_double {
+            true => command.arg(near).arg(far).done(),
+            false => command.arg(near as f32).arg(far as f32).done(),
+        }
         let [x, y, width, height] = viewport.scissor;
         let command = emitter.command(self.scissor).arg(index).arg(x).arg(y);
         command.arg(width).arg(height).done();

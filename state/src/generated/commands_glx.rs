@@ -338,6 +338,16 @@ mod glXCreateContext {
                     set!(S, it.api, value);
                 }
             }
+            drop(process);
+            let visual_screen_2: i64 = crate::glx::visual_screen(thread, memory, vis);
+            let mut process = thread.process.lock();
+            let found_3: Ref<GlxContext> = process.glx_contexts.find(result);
+            {
+                let value = visual_screen_2 as i32;
+                if let Some(it) = process.glx_contexts.get_mut(found_3) {
+                    set!(S, it.screen, value);
+                }
+            }
         }
     }
 }
@@ -526,13 +536,7 @@ mod glXCreateGLXPbufferSGIX {
             if let Some(it) = process.glx_drawables.get_mut(made_1) {
                 set!(S, it.native, native_0);
             }
-            let made: Ref<GlxDrawable> = if S::WHOLE
-                && let Some(process) = process.whole()
-            {
-                process.glx_drawables.find(result)
-            } else {
-                Ref::NONE
-            };
+            let made: Ref<GlxDrawable> = process.glx_drawables.find(result);
             if S::WHOLE
                 && let Some(process) = process.whole()
             {
@@ -547,6 +551,22 @@ mod glXCreateGLXPbufferSGIX {
                     if let Some(it) = process.glx_drawables.get_mut(made) {
                         set!(S, it.height, value);
                     }
+                }
+            }
+            {
+                let value = width as i32;
+                if let Some(it) = process.glx_drawables.get_mut(made)
+                    && let Some(it) = it.attributes.at_mut((GLX_PBUFFER_WIDTH as i32))
+                {
+                    set!(S, *it, value);
+                }
+            }
+            {
+                let value = height as i32;
+                if let Some(it) = process.glx_drawables.get_mut(made)
+                    && let Some(it) = it.attributes.at_mut((GLX_PBUFFER_HEIGHT as i32))
+                {
+                    set!(S, *it, value);
                 }
             }
         }
@@ -576,6 +596,16 @@ mod glXCreateGLXPixmap {
             }
             if let Some(it) = process.glx_drawables.get_mut(made_1) {
                 set!(S, it.native, pixmap);
+            }
+            drop(process);
+            let visual_screen_2: i64 = crate::glx::visual_screen(thread, memory, visual);
+            let mut process = thread.process.lock();
+            let found_3: Ref<GlxDrawable> = process.glx_drawables.find(result);
+            {
+                let value = visual_screen_2 as i32;
+                if let Some(it) = process.glx_drawables.get_mut(found_3) {
+                    set!(S, it.screen, value);
+                }
             }
         }
     }
@@ -613,6 +643,16 @@ mod glXCreateGLXPixmapMESA {
             }
             if let Some(it) = process.glx_drawables.get_mut(made_1) {
                 set!(S, it.native, pixmap);
+            }
+            drop(process);
+            let visual_screen_2: i64 = crate::glx::visual_screen(thread, memory, visual);
+            let mut process = thread.process.lock();
+            let found_3: Ref<GlxDrawable> = process.glx_drawables.find(result);
+            {
+                let value = visual_screen_2 as i32;
+                if let Some(it) = process.glx_drawables.get_mut(found_3) {
+                    set!(S, it.screen, value);
+                }
             }
         }
     }

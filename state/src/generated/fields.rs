@@ -683,6 +683,8 @@ state! {
         display: u64 = 0,
         /// The handle of a configuration, or the number of a visual.
         config: u64 = 0,
+        /// The screen of the visual; -1 for a configuration.
+        screen: i32 = -1,
         share: Ref<GlxContext> = Ref::NONE,
         /// EGL_OPENGL_API or EGL_OPENGL_ES_API.
         api: u32 = 0,
@@ -691,13 +693,15 @@ state! {
         minor: S::Only<i32> = S::only(|| 0),
         attributes: BTreeMap<i32, i32> = BTreeMap::new(),
         /// Swap interval of the drawable with which the context is current.
-        swap_interval: i32 = 0,
+        swap_interval: i32 = 1,
     }
     /// An object.
     object GlxDrawable<S> {
         display: u64 = 0,
         /// The handle of a configuration, or the number of a visual.
         config: u64 = 0,
+        /// The screen of the visual; -1 for a configuration.
+        screen: i32 = -1,
         kind: DrawableKind = DrawableKind::Window,
         /// The window or the pixmap of X.
         native: u64 = 0,

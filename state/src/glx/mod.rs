@@ -4,4 +4,4 @@ mod lists;
 mod visuals;
 
 pub use lists::{count_pairs, visual_words};
-pub use visuals::visual_id;
+pub use visuals::{visual_id, visual_screen};

@@ -10,3 +10,12 @@ pub fn visual_id<S: Scope, M: Memory + ?Sized>(
 ) -> u64 {
     if visual == 0 { 0 } else { memory.element::<u64>(visual, 1) }
 }
+
+/// Returns the screen of the visual that an `XVisualInfo` of Xlib describes: its fifth word of 4 bytes. -1 for null.
+pub fn visual_screen<S: Scope, M: Memory + ?Sized>(
+    _thread: &mut Thread<S>,
+    memory: &M,
+    visual: u64,
+) -> i64 {
+    if visual == 0 { -1 } else { memory.element::<i32>(visual, 4).into() }
+}

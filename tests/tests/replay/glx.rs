@@ -10,9 +10,6 @@ use gapii_tests::replays::{verified, verified_frames};
 use gapii_tests::scene;
 use serde_json::json;
 
-/// The entry under MISSING of a trace that begins while a program has contexts of GLX.
-const MISSING: &str = "contexts and drawables of GLX, and what the contexts had: only a trace from the beginning has them";
-
 /// Records 20 frames of a program, of which each fourth is observed, and plays them exactly.
 #[track_caller]
 fn check(words: &[&str]) {
@@ -46,18 +43,32 @@ fn sdl_program_of_opengl_es_is_played_exactly() {
     check(&["env", "SDL_OPENGL_ES_DRIVER=0", "/usr/libexec/installed-tests/SDL2/testgles2"]);
 }
 
-/// Contexts of GLX are not described yet; the trace says so.
-#[test]
-fn capture_that_begins_later_says_what_it_lacks_and_disturbs_nothing() {
+/// Records a program of which the capture has the frames from the third on, and plays it exactly.
+#[track_caller]
+fn check_later(name: &str, words: &[&str], missing: &[&str]) {
     let display = Display::start();
     let session = Session::new();
-    let mut process =
-        offscreen(&program("load_glx_library"), ["libGL.so.1", "libGL.so.1", "dlsym"]);
+    let mut process = offscreen(&program(name), words);
     display.use_in(&mut process);
     let native = run(&mut process).ok();
-    let recording = session.record(&["--skip-frames", "2"], &process);
+    let options = ["--skip-frames", "2", "--observe-frames", "1"];
+    let recording = session.record(&options, &process);
     same_behaviour(&native, &recording.run);
-    assert_eq!(recording.trace.info()["missing"], json!([MISSING]));
+    let info = recording.trace.info();
+    assert_eq!(info["missing"], json!(missing), "{info:#}");
+    assert!(verified_frames(&session, &recording.trace) > 0);
+}
+
+#[test]
+fn context_of_opengl_es_is_described_to_a_capture_that_begins_later() {
+    check_later("load_glx_library", &["libGL.so.1", "libGL.so.1", "dlsym"], &[]);
+}
+
+#[test]
+fn objects_of_glx_are_described_to_a_capture_that_begins_later() {
+    let pbuffers = "what was drawn to pbuffers and pixmaps of GLX that are not current";
+    let fixed = "display lists and the state of fixed functions";
+    check_later("glx_kept", &[], &[pbuffers, fixed]);
 }
 
 /// Desktop OpenGL through GLX and OpenGL ES through EGL take turns on one thread. The clear colour tells them apart.

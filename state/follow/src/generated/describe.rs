@@ -147,12 +147,12 @@ record! {
         attributes: |it| map(it, |it| it.describe(), |it| it.describe()),
     }
     GlxContext<Whole> {
-        display: |it| Value::Address(*it), config: |it| Value::Address(*it), share,
+        display: |it| Value::Address(*it), config: |it| Value::Address(*it), screen, share,
         api: |it| Value::Enum { group: "GLX", value: *it as u64 }, major, minor,
         attributes: |it| map(it, |it| it.describe(), |it| it.describe()), swap_interval,
     }
     GlxDrawable<Whole> {
-        display: |it| Value::Address(*it), config: |it| Value::Address(*it), kind,
+        display: |it| Value::Address(*it), config: |it| Value::Address(*it), screen, kind,
         native: |it| Value::Address(*it), width: |it| optional(it, |it| it.describe()),
         height: |it| optional(it, |it| it.describe()),
         attributes: |it| map(it, |it| it.describe(), |it| it.describe()), texture_buffer, swaps,
