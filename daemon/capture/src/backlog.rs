@@ -323,13 +323,13 @@ impl Ahead {
 }
 
 impl Spiller {
-    /// Puts blocks aside when they queue up, until no more come.
-    pub fn run(&self, level: i32, done: &Sender<Done>, counter: &CounterMap) {
+    /// Puts blocks aside when they queue up, until no more come, compressed at a zstd level for a format version.
+    pub fn run(&self, (level, version): (i32, u32), done: &Sender<Done>, counter: &CounterMap) {
         // Most outputs accept everything, so the encoder is made when it is first needed.
         let mut encoder = None;
         while let Some(count) = self.wait() {
             if encoder.is_none() {
-                encoder = BlockEncoder::new(level).ok();
+                encoder = BlockEncoder::for_version(level, version).ok();
             }
             let Some(encoder) = &mut encoder else { return };
             self.put(count, encoder, done, || counter.ring_doorbell());

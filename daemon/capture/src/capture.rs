@@ -118,7 +118,6 @@ impl Capture {
         let (feed, backlog, ahead) = backlog(plan.ring_bytes);
         let (done, done_in) = channel();
         let (hurry, progress) = (Arc::new(AtomicBool::new(false)), Arc::new(Progress::default()));
-        let encoder = BlockEncoder::new(plan.level).map_err(io::Error::other)?;
         let header = header_of(&plan, clock);
         let threads = OutputThreads {
             plan: &plan,
@@ -130,11 +129,13 @@ impl Capture {
             spill_room,
             clock,
         };
-        let now = header.began();
+        let (now, version) = (header.began(), header.version);
         let Started { can_continue, kept, recovered } =
             destination.start(threads, header, ended)?;
         let begun = recovered.as_ref().and_then(|recovered| recovered.header.as_ref());
         let started = begun.map_or(now, TraceHeader::began);
+        let version = begun.map_or(version, |begun| begun.version);
+        let encoder = BlockEncoder::for_version(plan.level, version).map_err(io::Error::other)?;
         start_compressing(plan.id, ahead, encoder)?;
         let profile = Arc::new(Profile {
             plan,

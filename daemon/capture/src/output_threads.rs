@@ -61,8 +61,9 @@ impl OutputThreads<'_> {
             None => Output::new(output, hurry)?,
         };
         let is_stream = output.is_stream();
-        self.start_spiller(is_stream)?;
         let level = self.plan.level;
+        let begun = recovered.and_then(|recovered| recovered.header.as_ref());
+        self.start_spiller(is_stream, begun.unwrap_or(&header).version)?;
         let mut writer = Writer::new(output, level, self.clock).map_err(io::Error::other)?;
         if let Some(recovered) = recovered
             && let Some(begun) = &recovered.header
@@ -97,7 +98,7 @@ impl OutputThreads<'_> {
     }
 
     /// Starts the thread that puts blocks aside, unless programs are to wait for a slow output.
-    fn start_spiller(&self, is_stream: bool) -> io::Result<()> {
+    fn start_spiller(&self, is_stream: bool, version: u32) -> io::Result<()> {
         let spill = match self.plan.if_slow {
             IfSlow::Wait => return Ok(()),
             IfSlow::Drop => Spill::none(),
@@ -108,7 +109,7 @@ impl OutputThreads<'_> {
         let level = self.plan.level;
         thread::Builder::new()
             .name(format!("spill-{}", self.plan.id))
-            .spawn(move || spiller.run(level, &done, &counter))?;
+            .spawn(move || spiller.run((level, version), &done, &counter))?;
         Ok(())
     }
 }

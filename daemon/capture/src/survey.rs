@@ -71,7 +71,7 @@ impl Surveyed {
         let mut scanner = Scanner::new(FileAt::of(&self.file)?, self.at, end)?;
         while let Step::Frame(found) = scanner.step()? {
             self.at = found.offset + found.len;
-            let Found::Data { raw_len } = found.found else { continue };
+            let Found::Data { .. } = found.found else { continue };
             frame.resize(found.len as usize, 0);
             self.file.read_exact_at(&mut frame, found.offset)?;
             decoder.decode_into(&frame, &mut raw).map_err(io::Error::other)?;
@@ -83,7 +83,7 @@ impl Surveyed {
             self.blocks.push(BlockEntry {
                 file_offset: found.offset,
                 compressed_len: found.len as u32,
-                raw_len,
+                raw_len: raw.len() as u32,
                 first_seq,
                 seqs: (self.census.calls - first_seq) as u32,
             });

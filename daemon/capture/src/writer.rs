@@ -275,6 +275,8 @@ impl Writer {
     /// Continues the trace that other daemons wrote, including its header.
     pub fn go_on(&mut self, header: &TraceHeader, recovered: &Recovered) -> io::Result<()> {
         self.version = header.version;
+        let encoder = BlockEncoder::for_version(self.level, header.version);
+        self.encoder = encoder.map_err(io::Error::other)?;
         (self.totals.blocks, self.totals.calls) = (recovered.blocks, recovered.seq);
         self.survey = Some(Survey::begin(self.output.file()?, header.clone(), recovered.end)?);
         Ok(())

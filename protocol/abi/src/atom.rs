@@ -366,6 +366,13 @@ atoms! {
         /// Processes that were in the capture, are alive, and did not hand their rings over.
         20 absent: u32,
     }
+    /// From version 10 on, in packed blocks only: short records without the words that all records of a kind have in common.
+    pub struct Packed = PACKED 0xFF18, Daemon, 8 bytes, then "the kinds, the kind of each record, and the words of each record that vary" {
+        /// Records that it stands for.
+        0 records: u32,
+        /// Kinds of records, at most 256.
+        4 kinds: u32,
+    }
 }
 
 layout! {

@@ -1,4 +1,4 @@
-//! Reads any bytes as the records of two equal blocks, without compression and checksum.
+//! Reads any bytes as the records of two equal blocks, packed or not, without compression and checksum.
 
 #![no_main]
 
@@ -7,7 +7,9 @@ use std::sync::{Arc, OnceLock};
 
 use gapii_trace::assembler::{Advance, Assembler, HoldLimits};
 use gapii_trace::blobs::NoBlobs;
+use gapii_trace::block::BLOCK_BYTES_MAX;
 use gapii_trace::census::Census;
+use gapii_trace::packed::{is_packed, unpack};
 use gapii_trace::{Description, TraceHeader, TraceReader, json};
 use libfuzzer_sys::fuzz_target;
 
@@ -22,7 +24,13 @@ fn description() -> &'static Description {
     &header.description
 }
 
-fuzz_target!(|raw: &[u8]| {
+fuzz_target!(|content: &[u8]| {
+    let mut unpacked = Vec::new();
+    let raw = match is_packed(content) {
+        true if unpack(content, BLOCK_BYTES_MAX, &mut unpacked).is_err() => return,
+        true => &unpacked,
+        false => content,
+    };
     let limits = HoldLimits { commands: 64, bytes: 1 << 16 };
     let mut assembler = Assembler::new(limits);
     assembler.tell_tracers();

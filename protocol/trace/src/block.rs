@@ -1,5 +1,5 @@
 //! Blocks: about 1 MiB of records or 200 ms of them, each one zstd frame with its content size and a checksum of the
-//! content. A reader refuses a block without them, above `BLOCK_BYTES_MAX`, 8 MiB, or of another length than it states;
+//! content, which is the records or, from format version 10 on, their [packed](super::packed) form. A reader refuses a block without them, above `BLOCK_BYTES_MAX`, 8 MiB, or of another length than it states;
 //! a writer refuses to encode one above 8 MiB. Default level: 1.
 //!
 //! Compresses and decompresses; decides neither where a block ends nor what is in it.
@@ -8,6 +8,9 @@ use std::io;
 
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe;
+
+use super::frame::has_packed_blocks;
+use super::packed::{Packer, UnpackError, is_packed, unpack};
 
 /// Bytes of records at which a writer ends a block. The record that crosses this limit still belongs to the
 /// block.
@@ -23,6 +26,8 @@ pub const FAST_LEVEL: i32 = -3;
 /// Compresses blocks. Keeps its working memory from one block to the next.
 pub struct BlockEncoder {
     compressor: Compressor<'static>,
+    /// `None` for traces of a format version without packed blocks.
+    packer: Option<Packer>,
 }
 
 /// Where a block is in its file.
@@ -32,7 +37,7 @@ pub struct BlockLocation {
     pub offset: u64,
     /// Length of the zstd frame, in bytes.
     pub compressed_len: u32,
-    /// Length of the block's records, in bytes.
+    /// Length of the block's records, in bytes; of a file without an index, their packed length.
     pub raw_len: u32,
 }
 
@@ -83,6 +88,9 @@ pub enum DecodeError {
         /// Size of the content, in bytes.
         found: usize,
     },
+    /// The packed records are wrong.
+    #[error(transparent)]
+    Packed(#[from] UnpackError),
     /// zstd failed, with this message; for example because the checksum is wrong.
     #[error("zstd: {0}")]
     Zstd(String),
@@ -92,18 +100,33 @@ pub enum DecodeError {
 pub struct BlockDecoder {
     decompressor: Decompressor<'static>,
     limit: usize,
+    /// The last block's packed form.
+    packed: Vec<u8>,
 }
 
 impl BlockEncoder {
-    /// Makes an encoder with a zstd `level`: negative levels are faster, and 3 is zstd's own default.
+    /// Makes an encoder with a zstd `level`, for traces of this build's format versions: negative levels are faster, and
+    /// 3 is zstd's own default.
     ///
     /// # Errors
     /// [`EncodeError::Zstd`].
     pub fn new(level: i32) -> Result<Self, EncodeError> {
+        Ok(Self { packer: Some(Packer::default()), ..Self::without_packing(level)? })
+    }
+
+    /// Makes an encoder for blocks of a trace of format version `version`.
+    ///
+    /// # Errors
+    /// [`EncodeError::Zstd`].
+    pub fn for_version(level: i32, version: u32) -> Result<Self, EncodeError> {
+        if has_packed_blocks(version) { Self::new(level) } else { Self::without_packing(level) }
+    }
+
+    fn without_packing(level: i32) -> Result<Self, EncodeError> {
         let mut compressor = Compressor::new(level).map_err(encode_error)?;
         compressor.include_contentsize(true).map_err(encode_error)?;
         compressor.include_checksum(true).map_err(encode_error)?;
-        Ok(Self { compressor })
+        Ok(Self { compressor, packer: None })
     }
 
     /// Sets the zstd level of the next blocks.
@@ -122,10 +145,12 @@ impl BlockEncoder {
         if raw.len() > BLOCK_BYTES_MAX {
             return Err(EncodeError::TooLong { len: raw.len() });
         }
+        let packed = self.packer.as_mut().and_then(|packer| packer.pack(raw));
+        let content = packed.unwrap_or(raw);
         let start = out.len();
-        out.resize(start + zstd_safe::compress_bound(raw.len()), 0);
+        out.resize(start + zstd_safe::compress_bound(content.len()), 0);
         let written =
-            self.compressor.compress_to_buffer(raw, &mut out[start..]).map_err(encode_error);
+            self.compressor.compress_to_buffer(content, &mut out[start..]).map_err(encode_error);
         out.truncate(start + written.as_ref().map_or(0, |len| *len));
         written
     }
@@ -141,27 +166,42 @@ impl BlockEncoder {
     }
 }
 
-/// Returns the compressed block of the records `raw`, at a zstd `level`. A [`BlockEncoder`] is faster for
+/// Returns the compressed block of the records `raw`, not packed, at a zstd `level`. A [`BlockEncoder`] is faster for
 /// many blocks.
 ///
 /// # Errors
 /// [`EncodeError`].
 pub fn encode_block(raw: &[u8], level: i32) -> Result<Vec<u8>, EncodeError> {
-    BlockEncoder::new(level)?.encode(raw)
+    BlockEncoder::without_packing(level)?.encode(raw)
 }
 
 impl BlockDecoder {
     /// Makes a decoder that accepts blocks of up to `limit` bytes of records.
     pub fn new(limit: usize) -> Self {
-        Self { decompressor: Decompressor::default(), limit }
+        Self { decompressor: Decompressor::default(), limit, packed: Vec::new() }
     }
 
     /// Replaces `raw` with the records of the block whose zstd frame fills `frame`, and verifies their
-    /// checksum. Allocates the size that the frame's header declares, if it is within the limit.
+    /// checksum. Unpacks them if they are packed. Allocates the size that the frame's header declares, if it is within
+    /// the limit.
     ///
     /// # Errors
     /// [`DecodeError`]; `raw` is then empty.
     pub fn decode_into(&mut self, frame: &[u8], raw: &mut Vec<u8>) -> Result<(), DecodeError> {
+        self.decompress_into(frame, raw)?;
+        if is_packed(raw) {
+            std::mem::swap(raw, &mut self.packed);
+            raw.clear();
+            unpack(&self.packed, self.limit, raw).inspect_err(|_| raw.clear())?;
+        }
+        Ok(())
+    }
+
+    /// Does the same without unpacking.
+    ///
+    /// # Errors
+    /// [`DecodeError`]; `raw` is then empty.
+    pub fn decompress_into(&mut self, frame: &[u8], raw: &mut Vec<u8>) -> Result<(), DecodeError> {
         raw.clear();
         let expected = declared_content_size(frame, self.limit)?;
         let found = zstd_safe::find_frame_compressed_size(frame)

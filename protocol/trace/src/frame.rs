@@ -1,7 +1,8 @@
 //! The zstd frames of a trace file: header, index and footer are skippable frames with a tag, a checksum and a version;
-//! blocks are data frames. This build writes the versions 5 for captures, 8 with `--timing`, 7 for saved traces and 9 for
-//! saved traces with `--timing`. It reads the versions 2 to 9 (`FORMAT_VERSIONS`): 2 to 4 are 5 to 7 without numbers of
-//! blobs, and 6 is 8 without the begin of commands. A frame of another version, length, tag or checksum is refused.
+//! blocks are data frames. This build writes the versions 10 for captures, 11 with `--timing`, 12 for saved traces and 13
+//! for saved traces with `--timing`. It reads the versions 2 to 13 (`FORMAT_VERSIONS`): 5, 8, 7 and 9 are 10 to 13 without
+//! packed blocks, 2 to 4 are 5 to 7 without numbers of blobs, and 6 is 8 without the begin of commands. A frame of another
+//! version, length, tag or checksum is refused.
 //!
 //! ```text
 //!   0  u32  0x184D2A50 header, 0x184D2A51 index, 0x184D2A52 footer
@@ -18,21 +19,15 @@
 use std::ops::RangeInclusive;
 
 /// Format versions that this build reads.
-pub const FORMAT_VERSIONS: RangeInclusive<u32> = 2..=9;
+pub const FORMAT_VERSIONS: RangeInclusive<u32> = 2..=13;
 /// Format version of traces without times.
-pub const UNTIMED_VERSION: u32 = 5;
+pub const UNTIMED_VERSION: u32 = 10;
 /// Format version of traces whose leave records may have the driver's time and its begin.
-pub const TIMED_VERSION: u32 = 8;
+pub const TIMED_VERSION: u32 = 11;
 /// Format version of saved traces: they may begin at a keyframe, and have further ones.
-pub const KEPT_VERSION: u32 = 7;
+pub const KEPT_VERSION: u32 = 12;
 /// Format version of saved traces whose leave records may have the driver's time and its begin.
-pub const KEPT_TIMED_VERSION: u32 = 9;
-/// [`TIMED_VERSION`] without the begin.
-const TIMED_VERSION_WITHOUT_BEGIN: u32 = 6;
-/// [`TIMED_VERSION_WITHOUT_BEGIN`] without numbers of blobs.
-const TIMED_VERSION_BY_NAME: u32 = 3;
-/// [`KEPT_VERSION`] without numbers of blobs.
-const KEPT_VERSION_BY_NAME: u32 = 4;
+pub const KEPT_TIMED_VERSION: u32 = 13;
 
 /// Kind of traces that a format version stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,8 +44,8 @@ impl Variety {
     /// Returns the kind that `version` stands for; versions that this build does not read count as untimed.
     pub fn of(version: u32) -> Self {
         match version {
-            TIMED_VERSION_BY_NAME | TIMED_VERSION_WITHOUT_BEGIN | TIMED_VERSION => Self::Timed,
-            KEPT_VERSION_BY_NAME | KEPT_VERSION | KEPT_TIMED_VERSION => Self::Kept,
+            3 | 6 | 8 | TIMED_VERSION => Self::Timed,
+            4 | 7 | 9 | KEPT_VERSION | KEPT_TIMED_VERSION => Self::Kept,
             _ => Self::Untimed,
         }
     }
@@ -58,7 +53,12 @@ impl Variety {
 
 /// Returns whether leave records of traces of this version may have the begin of their command.
 pub fn has_begins(version: u32) -> bool {
-    matches!(version, TIMED_VERSION | KEPT_TIMED_VERSION)
+    matches!(version, 8 | 9 | TIMED_VERSION | KEPT_TIMED_VERSION)
+}
+
+/// Returns whether traces of this version may have packed blocks, and have columns in their index.
+pub fn has_packed_blocks(version: u32) -> bool {
+    version >= UNTIMED_VERSION
 }
 
 /// First word of a zstd data frame.

@@ -168,7 +168,7 @@ impl TraceHeader {
     pub fn decode(frame: &[u8]) -> Result<Self, HeaderError> {
         let (body, needed) = decode_versioned(FrameKind::Header, frame)?;
         let mut raw = Vec::new();
-        BlockDecoder::new(HEADER_BODY_BYTES_MAX).decode_into(body, &mut raw)?;
+        BlockDecoder::new(HEADER_BODY_BYTES_MAX).decompress_into(body, &mut raw)?;
         let Read::<Self>(header) = rmp_serde::from_slice(&raw)
             .map_err(|error| HeaderError::MessagePack(error.to_string()))?;
         let stated = header.version;

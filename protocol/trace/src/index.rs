@@ -2,11 +2,12 @@
 //! MiB. A file without an index, or with one that does not fit its blocks, is read from its beginning instead; an index
 //! without a list of blobs makes readers search the blocks.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::blob_name::BlobName;
 use super::blobs::{BlobEntry, BlobNumber};
-use super::frame::{FrameError, FrameKind, decode_frame, encode_frame};
+use super::columns::{self, Row};
+use super::frame::{FrameError, FrameKind, decode_frame, encode_frame, has_packed_blocks};
 
 /// Longest index frame that a reader accepts, in bytes.
 pub const INDEX_FRAME_BYTES_MAX: usize = 256 << 20;
@@ -15,9 +16,10 @@ pub const INDEX_FRAME_BYTES_MAX: usize = 256 << 20;
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct TraceIndex {
     /// All blocks, in order.
+    #[serde(deserialize_with = "columns::deserialize")]
     pub blocks: Vec<BlockEntry>,
     /// All ends of frames, in the order of the stream.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "columns::deserialize")]
     pub frame_ends: Vec<FrameEnd>,
     /// The blobs by name, each where it begins first; `None` if there are too many to list.
     #[serde(default, with = "entry_bytes", skip_serializing_if = "Option::is_none")]
@@ -26,6 +28,55 @@ pub struct TraceIndex {
     /// version 4.
     #[serde(default, with = "number_bytes", skip_serializing_if = "Option::is_none")]
     pub numbers: Option<Vec<NumberEntry>>,
+}
+
+/// The body of the index frame from format version 10 on: the lists of blocks and of ends of frames are columns.
+#[derive(Serialize)]
+struct Columns<'a> {
+    #[serde(serialize_with = "as_bytes")]
+    blocks: Vec<u8>,
+    #[serde(serialize_with = "as_bytes")]
+    frame_ends: Vec<u8>,
+    #[serde(serialize_with = "entry_bytes::serialize", skip_serializing_if = "Option::is_none")]
+    blobs: &'a Option<Vec<BlobEntry>>,
+    #[serde(serialize_with = "number_bytes::serialize", skip_serializing_if = "Option::is_none")]
+    numbers: &'a Option<Vec<NumberEntry>>,
+}
+
+fn as_bytes<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_bytes(bytes)
+}
+
+impl Row for BlockEntry {
+    fn numbers(&self) -> [u64; 5] {
+        let Self { file_offset, compressed_len, raw_len, first_seq, seqs } = *self;
+        [file_offset, compressed_len.into(), raw_len.into(), first_seq, seqs.into()]
+    }
+
+    fn of([file_offset, compressed_len, raw_len, first_seq, seqs]: [u64; 5]) -> Option<Self> {
+        Some(Self {
+            file_offset,
+            compressed_len: compressed_len.try_into().ok()?,
+            raw_len: raw_len.try_into().ok()?,
+            first_seq,
+            seqs: seqs.try_into().ok()?,
+        })
+    }
+}
+
+/// A command or a time that is not known is 0, and others are one higher.
+impl Row for FrameEnd {
+    fn numbers(&self) -> [u64; 5] {
+        let known = |number: Option<u64>| number.map_or(0, |number| number.wrapping_add(1));
+        let Self { process, frame, block, seq, time_ns } = *self;
+        [process.into(), frame, block.into(), known(seq), known(time_ns)]
+    }
+
+    fn of([process, frame, block, seq, time_ns]: [u64; 5]) -> Option<Self> {
+        let (process, block) = (process.try_into().ok()?, block.try_into().ok()?);
+        let (seq, time_ns) = (seq.checked_sub(1), time_ns.checked_sub(1));
+        Some(Self { process, frame, block, seq, time_ns })
+    }
 }
 
 /// The number of a blob, and the blob.
@@ -139,8 +190,19 @@ impl TraceIndex {
     }
 
     fn encode_whole(&self, version: u32) -> Vec<u8> {
-        let body = rmp_serde::to_vec_named(self).expect("an index has no unserializable value");
+        let body = match self.columns().filter(|_| has_packed_blocks(version)) {
+            Some(columns) => rmp_serde::to_vec_named(&columns),
+            None => rmp_serde::to_vec_named(self),
+        };
+        let body = body.expect("an index has no unserializable value");
         encode_frame(FrameKind::Index, version, &body, None)
+    }
+
+    /// `None` if a list is too long for columns.
+    fn columns(&self) -> Option<Columns<'_>> {
+        let Self { blocks, frame_ends, blobs, numbers } = self;
+        let (blocks, frame_ends) = (columns::encode(blocks)?, columns::encode(frame_ends)?);
+        Some(Columns { blocks, frame_ends, blobs, numbers })
     }
 
     /// Returns the index whose frame fills `frame`.

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::blob_name::BlobName;
 use super::blobs::{BlobEntry, BlobNumber};
+use super::columns;
 use super::frame::FrameKind;
 use super::index::{
     BlockEntry, FrameEnd, NumberEntry, TableError, TraceIndex, decode_table, entry_bytes,
@@ -17,8 +18,9 @@ use super::index::{
 /// An index whose lists of blobs are searched where they are.
 #[derive(Deserialize)]
 struct Searched<'a> {
+    #[serde(deserialize_with = "columns::deserialize")]
     blocks: Vec<BlockEntry>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "columns::deserialize")]
     frame_ends: Vec<FrameEnd>,
     #[serde(default, borrow)]
     blobs: Option<&'a [u8]>,

@@ -164,18 +164,20 @@ mod glBindTexture {
     fn enter(thread: S, memory: M, seen: O, target: u32, texture: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if functions::is_texture_target(&*context, target) {
-            let found_1: Ref<Texture> =
+            let found: Ref<Texture> =
                 context
                     .caches
                     .textures
                     .find(&context.group, u64::from(texture), |group| &mut group.textures);
-            let bound: Ref<Texture> = if functions::binds_any_name(&*context) {
+            let is_new: bool =
+                found.is_none() && i64::from(texture) != 0 && functions::binds_any_name(&*context);
+            let bound: Ref<Texture> = if is_new {
                 context
                     .caches
                     .textures
                     .bind(&context.group, u64::from(texture), |group| &mut group.textures)
             } else {
-                found_1
+                found
             };
             if i64::from(texture) == 0 || bound.is_some() {
                 {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use gapii_abi::atom::EndReason;
 use gapii_trace::frame::TIMED_VERSION;
+use gapii_trace::packed::Packer;
 
 use crate::hostile::read_all;
 use crate::writer::{small_file, small_trace};
@@ -69,6 +70,10 @@ fn write_seeds() {
         for index in 0..blocks {
             let mut raw = Vec::new();
             reader.read_block(index, &mut raw).unwrap();
+            if let Some(packed) = Packer::default().pack(&raw) {
+                fs::write(corpus("trace_block").join(format!("packed-{name}-{index}")), packed)
+                    .unwrap();
+            }
             fs::write(corpus("trace_block").join(format!("{name}-{index}")), raw).unwrap();
         }
         fs::write(corpus("trace_file").join(name), file).unwrap();

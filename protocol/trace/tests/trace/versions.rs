@@ -28,13 +28,14 @@ fn body() -> Value {
 
 #[test]
 fn every_version_that_a_header_can_state_has_a_variety() {
-    let varieties = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, u32::MAX].map(Variety::of);
+    let varieties = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, u32::MAX].map(Variety::of);
     use Variety::{Kept, Timed, Untimed};
     let known = [Untimed, Timed, Kept];
     assert_eq!(varieties[0], Untimed);
     assert_eq!([&varieties[1..4], &varieties[4..7]], [known; 2]);
     assert_eq!(varieties[7..9], [Timed, Kept]);
-    assert_eq!(varieties[9..], [Untimed; 2]);
+    assert_eq!(varieties[9..13], [Untimed, Timed, Kept, Kept]);
+    assert_eq!(varieties[13..], [Untimed; 2]);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use gapii_trace::blobs::{BlobEntry, BlobName, BlobNumber, Collector};
 use gapii_trace::footer::{Footer, GapEntry, ProcessEntry, ThreadLedger};
 use gapii_trace::index::FrameEnd;
 use gapii_trace::meta::{self, Meta};
-use gapii_trace::{BlockEntry, Command, TraceHeader, TraceIndex, TraceReader, encode_block, json};
+use gapii_trace::{BlockEncoder, BlockEntry, Command, TraceHeader, TraceIndex, TraceReader, json};
 
 use crate::describe::{self, Payload};
 
@@ -280,7 +280,8 @@ impl Writer {
         if self.raw.is_empty() {
             return;
         }
-        let frame = encode_block(&self.raw, 1).unwrap();
+        let mut encoder = BlockEncoder::for_version(1, self.version).unwrap();
+        let frame = encoder.encode(&self.raw).unwrap();
         self.index.push_block(BlockEntry {
             file_offset: self.file.len() as u64,
             compressed_len: frame.len() as u32,
