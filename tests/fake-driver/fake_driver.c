@@ -497,6 +497,12 @@ QUIET(glBindVertexArray, (GLuint name))
 QUIET(glBlendFunc, (GLenum source, GLenum destination))
 QUIET(glBufferData, (GLenum target, GLsizeiptr size, const void *data, GLenum usage))
 QUIET(glBufferSubData, (GLenum target, GLintptr offset, GLsizeiptr size, const void *data))
+/* Desktop OpenGL's, which a context of this driver takes, too. */
+QUIET(glBegin, (GLenum mode))
+QUIET(glColor3f, (GLfloat r, GLfloat g, GLfloat b))
+QUIET(glEnd, (void))
+QUIET(glVertex3f, (GLfloat x, GLfloat y, GLfloat z))
+
 QUIET(glClear, (GLbitfield mask))
 QUIET(glClearColor, (GLfloat r, GLfloat g, GLfloat b, GLfloat a))
 QUIET(glCompileShader, (GLuint shader))

@@ -1,7 +1,7 @@
 /*
- * Measures how long cheap calls take: uniforms with changing values, enables, draws.
+ * Measures how long cheap calls take: uniforms with changing values, enables, draws; or immediate mode.
  *
- * usage: bench_calls THREADS RUNS CALLS_PER_RUN PAUSE_MS WARM_UP_RUNS
+ * usage: bench_calls THREADS RUNS CALLS_PER_RUN PAUSE_MS WARM_UP_RUNS [immediate]
  *
  * Each thread has a context of its own and makes RUNS runs of CALLS_PER_RUN calls, with a pause
  * after each; all begin a run together. Only the calls are timed, by the thread's CPU clock. Prints
@@ -10,7 +10,7 @@
  *   wall_ns W                     from the first call to the last, pauses and warm-up included
  *
  * The scene is a grid of 256 objects that drift and pulse, each at a speed of its own; an object is
- * ten calls, a frame a grid.
+ * ten calls, a frame a grid. In immediate mode the calls are a glBegin, four glColor3f and glVertex3f, and a glEnd.
  */
 #define _GNU_SOURCE
 #include "offscreen.h"
@@ -36,7 +36,11 @@ struct worker {
     uint64_t cpu_ns;
 };
 
-static int runs, warm_up_runs;
+static int runs, warm_up_runs, immediate;
+static void (*begin)(GLenum mode);
+static void (*color)(GLfloat r, GLfloat g, GLfloat b);
+static void (*vertex)(GLfloat x, GLfloat y, GLfloat z);
+static void (*end)(void);
 static long objects_per_run;
 static struct timespec pause_time;
 static pthread_barrier_t together;
@@ -91,6 +95,15 @@ static inline void draw_object(const struct worker *w, long object)
     float x = (float)(i % 16) * 0.125f - 1.0f, y = (float)(i / 16) * 0.125f - 1.0f;
     float phase = time * (0.3f + 0.01f * (float)i);
     float pulse = phase - (float)(long)phase;
+    if (immediate) {
+        begin(6 /* GL_TRIANGLE_FAN */);
+        for (int corner = 0; corner < 4; corner++) {
+            color(x, pulse, 0.25f * (float)corner);
+            vertex(x + 0.05f * pulse, y + 0.1f * (float)(corner & 2), time);
+        }
+        end();
+        return;
+    }
     glUniform1f(w->time, time);
     glUniform2f(w->place, x + 0.05f * pulse, y - 0.05f * pulse * pulse);
     glUniform4f(w->colour, x, y, pulse, 1.0f);
@@ -164,7 +177,9 @@ static void *work(void *argument)
 int main(int argc, char **argv)
 {
     static struct worker workers[THREADS_MAX];
-    must(argc == 6, "usage: bench_calls THREADS RUNS CALLS_PER_RUN PAUSE_MS WARM_UP_RUNS");
+    immediate = argc == 7 && strcmp(argv[6], "immediate") == 0;
+    must(argc == 6 || immediate,
+         "usage: bench_calls THREADS RUNS CALLS_PER_RUN PAUSE_MS WARM_UP_RUNS [immediate]");
     threads = atoi(argv[1]);
     must(threads > 0 && threads <= THREADS_MAX, "THREADS");
     runs = atoi(argv[2]);
@@ -172,6 +187,11 @@ int main(int argc, char **argv)
     pause_time = (struct timespec){atol(argv[4]) / 1000, atol(argv[4]) % 1000 * 1000000};
     warm_up_runs = atoi(argv[5]);
     struct offscreen shared = offscreen_prepare(3);
+    *(void **)&begin = (void *)eglGetProcAddress("glBegin");
+    *(void **)&color = (void *)eglGetProcAddress("glColor3f");
+    *(void **)&vertex = (void *)eglGetProcAddress("glVertex3f");
+    *(void **)&end = (void *)eglGetProcAddress("glEnd");
+    must(!immediate || (begin && color && vertex && end), "the driver has no immediate mode");
     pthread_barrier_init(&together, NULL, (unsigned)threads + 1);
     for (int i = 0; i < threads; i++) {
         workers[i].o = shared;

@@ -19,6 +19,9 @@
 static char memory[UPLOAD_BYTES];
 static const GLfloat values[4] = {0.5f, 1.0f, 1.5f, 2.0f};
 
+/* Desktop OpenGL's, which the library does not export. */
+static void (*vertex)(GLfloat x, GLfloat y, GLfloat z);
+
 /* Memory that was not uploaded before: one byte is enough. Its instructions are counted, and few. */
 static void upload(void)
 {
@@ -39,6 +42,7 @@ static void upload(void)
 COUNTED(glUniform4f, glUniform4f(0, (GLfloat)i, 0.5f, 1.0f, 2.0f))
 COUNTED(glUniform4fv, glUniform4fv(0, 1, values))
 COUNTED(glGetError, glGetError())
+COUNTED(glVertex3f, vertex((GLfloat)i, 0.5f, 1.0f))
 COUNTED(glBindTexture, glBindTexture(GL_TEXTURE_2D, (GLuint)i & 1))
 COUNTED(glBufferSubData, upload())
 
@@ -50,6 +54,7 @@ static const struct {
     {"glUniform4f", counted_glUniform4f, CALLS},
     {"glUniform4fv", counted_glUniform4fv, CALLS},
     {"glGetError", counted_glGetError, CALLS},
+    {"glVertex3f", counted_glVertex3f, CALLS},
     {"glBindTexture", counted_glBindTexture, CALLS},
     {"glBufferSubData", counted_glBufferSubData, UPLOADS},
 };
@@ -57,6 +62,8 @@ static const struct {
 int main(int argc, char **argv)
 {
     struct offscreen o = offscreen_open(3);
+    *(void **)&vertex = (void *)eglGetProcAddress("glVertex3f");
+    must(vertex != NULL, "glVertex3f");
     GLuint buffer = 1;
     glGenBuffers(1, &buffer);
     glBindBuffer(GL_ARRAY_BUFFER, buffer);

@@ -40,6 +40,14 @@ pub fn record(program: &Command, trace: &Path) -> crate::process::Finished {
     run(&mut command)
 }
 
+/// Returns the number of frames of a trace.
+pub fn frames(trace: &Path) -> u64 {
+    let mut command = Command::new("apitrace");
+    command.args(["dump", "--color=never", "--calls=frame"]).arg(trace);
+    let swaps = run(&mut command).ok().stdout;
+    swaps.lines().filter(|line| line.contains("SwapBuffers")).count() as u64
+}
+
 /// Every call in a trace that the program made itself.
 pub fn calls(trace: &Path) -> Vec<Call> {
     let mut command = Command::new("apitrace");

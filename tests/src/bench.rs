@@ -10,11 +10,12 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::artifacts::artifact;
-use crate::display::surfaceless;
+use crate::display::{Display, surfaceless};
 use crate::gapii::{Session, Trace, append};
 use crate::level_zero;
 use crate::process::{Finished, Running, run};
 use crate::programs::{self, Driver, fake_driver, program};
+use crate::stream::decompress_file;
 
 /// How long the recording of a large trace may take: 10 GB on a busy machine.
 const RECORDING_LIMIT: Duration = Duration::from_secs(1800);
@@ -66,6 +67,8 @@ pub struct Load {
     pub calls_per_run: u64,
     pub pause_ms: u64,
     pub warm_up_runs: u64,
+    /// The calls are those of immediate mode.
+    pub is_immediate: bool,
 }
 
 impl Load {
@@ -73,7 +76,7 @@ impl Load {
     /// threads take stamps. The first laps, in which the ring's pages are faulted in, are not timed.
     pub fn burst(threads: u64, runs: u64) -> Self {
         let calls_per_run = if threads == 1 { 96_000 } else { 70_000 };
-        Self { threads, runs, calls_per_run, pause_ms: 50, warm_up_runs: 4 }
+        Self { threads, runs, calls_per_run, pause_ms: 50, warm_up_runs: 4, is_immediate: false }
     }
 
     /// Half as many calls, for records that take twice the space.
@@ -83,7 +86,13 @@ impl Load {
 
     /// `calls` in all, without a pause.
     pub fn sustained(threads: u64, calls: u64) -> Self {
-        Self { threads, runs: 1, calls_per_run: calls / threads, pause_ms: 0, warm_up_runs: 0 }
+        let calls_per_run = calls / threads;
+        Self { threads, runs: 1, calls_per_run, pause_ms: 0, warm_up_runs: 0, is_immediate: false }
+    }
+
+    /// As many calls of immediate mode, whose records are as long.
+    pub fn immediate(self) -> Self {
+        Self { is_immediate: true, ..self }
     }
 }
 
@@ -100,6 +109,8 @@ pub struct Sample {
     pub lost_calls: u64,
     /// Bytes on disk per call, without the header, whose size does not depend on the number of calls.
     pub bytes_per_call: f64,
+    /// Bytes of the trace's blocks per call, before compression.
+    pub uncompressed_per_call: f64,
 }
 
 /// Runs the program once.
@@ -121,6 +132,60 @@ pub fn sample(on: On, way: Way, load: Load) -> Sample {
 /// Records the program without pauses into `trace`, a new file or one to replace. Returns what the recording said.
 pub fn record(on: On, trace: &Path, load: Load) -> String {
     run_as(Way::Captured, &Session::new(), trace, bench_calls(on, load)).ok().stderr
+}
+
+/// A program that draws display lists until it is ended.
+pub struct ListProgram {
+    pub name: &'static str,
+    pub path: &'static str,
+    /// The API with which apitrace finds its contexts.
+    api: &'static str,
+}
+
+impl ListProgram {
+    /// Few lists in many frames, and many lists in few frames.
+    pub const ALL: [Self; 2] = [
+        Self { name: "glxgears", path: "glxgears", api: "gl" },
+        Self { name: "pipes", path: "/usr/libexec/xscreensaver/pipes", api: "egl" },
+    ];
+}
+
+/// Frames and bytes of a recording of such a program.
+pub struct Lists {
+    pub frames: u64,
+    pub bytes: u64,
+}
+
+impl Lists {
+    pub fn bytes_per_frame(&self) -> f64 {
+        self.bytes as f64 / self.frames as f64
+    }
+}
+
+/// Records a program for some seconds, in the way `Captured` or `Apitrace`.
+pub fn lists(way: Way, program: &ListProgram, display: &Display, seconds: u64) -> Lists {
+    let session = Session::new();
+    let (path, length) = (session.path("lists"), seconds.to_string());
+    let mut process = match way {
+        Way::Apitrace => {
+            let trace = ["apitrace", "trace", "--api", program.api, "-o"].map(OsStr::new);
+            let program = ["timeout", &length, program.path].map(OsStr::new);
+            display.command(&[&trace[..], &[path.as_os_str()], &program].concat())
+        }
+        _ => {
+            let program = display.command(&[program.path]);
+            session.run_command(&["--seconds", &length, "--quit"], &path, &program)
+        }
+    };
+    display.use_in(&mut process);
+    // `timeout` and the end of a capture decide the exit status.
+    Running::start(&mut process).finish(Duration::from_secs(seconds + 120));
+    let bytes = path.metadata().expect("the trace is there").len();
+    let frames = match way {
+        Way::Apitrace => crate::apitrace::frames(&path),
+        _ => Trace::new(path).info()["frames"].as_u64().expect("a number in info --json"),
+    };
+    Lists { frames, bytes }
 }
 
 /// Runs `gapii-ctl` with `words`, whose standard output goes nowhere, and returns the seconds that it took.
@@ -155,6 +220,7 @@ fn bench_calls(on: On, load: Load) -> Command {
         [load.threads, load.runs, load.calls_per_run, load.pause_ms, load.warm_up_runs]
             .map(|n| n.to_string()),
     );
+    process.args(load.is_immediate.then_some("immediate"));
     on_driver(on, process)
 }
 
@@ -273,6 +339,8 @@ fn with_trace(sample: Sample, trace: &Trace) -> Sample {
         wait_ns: number(&info["wait_ns"]),
         lost_calls: number(&info["lost"]["commands"]),
         bytes_per_call: (number(&info["file_bytes"]) - header) as f64
+            / number(&info["commands"]) as f64,
+        uncompressed_per_call: decompress_file(&trace.path).len() as f64
             / number(&info["commands"]) as f64,
         ..sample
     }

@@ -32,7 +32,7 @@ impl Sample {
         let frames = stream::frames(&bytes);
         let header_end = frames[0].bytes.end;
         let count = |frame: &Frame| {
-            let block = stream::decompress(&bytes[frame.bytes.clone()]);
+            let block = stream::unpack(&stream::decompress(&bytes[frame.bytes.clone()]));
             assert!(stream::begins_with_block(&block), "{frame:?}");
             stream::count(&block)
         };

@@ -23,10 +23,11 @@ use crate::programs::{Driver, fake_driver, program};
 /// Change from which on a count is another one, as a part of the count.
 const TOLERANCE: f64 = 0.03;
 /// Commands that are counted while nothing is captured; the second is tracked.
-const IDLE: &[&str] = &["glUniform4f", "glBindTexture"];
+const IDLE: &[&str] = &["glUniform4f", "glBindTexture", "glVertex3f"];
 /// Commands that are counted in a capture: without memory, with a small array, with a result and so with a leave
-/// record, and an upload of 64 KiB of new memory.
-const CAPTURED: &[&str] = &["glUniform4f", "glUniform4fv", "glGetError", "glBufferSubData"];
+/// record, an upload of 64 KiB of new memory, and a vertex of immediate mode.
+const CAPTURED: &[&str] =
+    &["glUniform4f", "glUniform4fv", "glGetError", "glBufferSubData", "glVertex3f"];
 
 /// What counts the instructions of calls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -212,6 +212,8 @@ fn hint(program: &OsStr) -> String {
         ("apitrace", "apitrace"),
         ("zstd", "zstd"),
         ("es2gears_x11", "mesa-utils"),
+        ("glxgears", "mesa-utils"),
+        ("pipes", "xscreensaver-gl"),
         ("es2_info", "mesa-utils"),
         ("eglinfo", "mesa-utils"),
         ("glmark2-es2", "glmark2-es2-x11"),

@@ -1,4 +1,4 @@
-//! A second reader of trace files, written from `docs/trace-format.md`: frames and record headers.
+//! A second reader of trace files, written from `docs/trace-format.md`: frames, packed blocks and record headers.
 //!
 //! Finds zstd frames by their own headers and decompresses them with `zstd -d`. Shares no code with the project's reader,
 //! so that each can show errors of the other. Reads sound files only.
@@ -14,6 +14,7 @@ const FLAG_LEAVE: u16 = 2;
 const FLAG_EFFECT: u16 = 4;
 const META_FIRST: u16 = 0xFF00;
 const BLOCK: u16 = 0xFF10;
+const PACKED: u16 = 0xFF18;
 
 /// A zstd frame of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,6 +110,50 @@ pub fn decompress_file(path: &Path) -> Vec<u8> {
     decompress(&std::fs::read(path).expect("the trace is there"))
 }
 
+/// Returns the records of decompressed blocks, of which some may be packed.
+///
+/// # Panics
+/// If the bytes are no records, or a run has bytes too few or too many.
+pub fn unpack(content: &[u8]) -> Vec<u8> {
+    let mut records = Vec::new();
+    let mut at = 0;
+    while at < content.len() {
+        let (length, id) = (u32_at(content, at) as usize, u32_at(content, at + 4) as u16);
+        let end = at + length.next_multiple_of(8);
+        match id {
+            PACKED => unpack_run(&content[at + 8..at + length], &mut records),
+            _ => records.extend_from_slice(&content[at..end]),
+        }
+        at = end;
+    }
+    records
+}
+
+fn unpack_run(mut bytes: &[u8], records: &mut Vec<u8>) {
+    let mut take = |length: usize| bytes.split_off(..length).expect("the run is whole");
+    let (count, kinds) = (u32_at(take(4), 0), u32_at(take(4), 0));
+    let kinds: Vec<_> = (0..kinds)
+        .map(|_| {
+            let header = take(8);
+            let varying = u64::from_le_bytes(take(8).try_into().expect("eight bytes"));
+            let words = (u32_at(header, 0) as usize - 8).div_ceil(4);
+            let own = |word: usize| varying >> word & 1 == 1;
+            let common: Vec<_> =
+                (0..words).map(|word| (!own(word)).then(|| take(4).to_vec())).collect();
+            (header, common)
+        })
+        .collect();
+    for kind in take(count as usize) {
+        let (header, common) = &kinds[usize::from(*kind)];
+        records.extend_from_slice(header);
+        for word in common {
+            records.extend_from_slice(word.as_deref().unwrap_or_else(|| take(4)));
+        }
+        records.resize(records.len().next_multiple_of(8), 0);
+    }
+    assert!(bytes.is_empty(), "{} bytes are left", bytes.len());
+}
+
 /// Counts the records of decompressed blocks.
 ///
 /// # Panics
@@ -163,6 +208,29 @@ mod tests {
         let ends: Vec<usize> = frames(&file).iter().map(|frame| frame.bytes.end).collect();
         assert_eq!(ends, [11, 11 + zstd.len(), 11 + 2 * zstd.len()]);
         assert_eq!(decompress(&file), [&text[..], &text].concat());
+    }
+
+    #[test]
+    fn packed_records_are_unpacked() {
+        let kind = |length: u32, id: u16, varying: u64| {
+            [&record(length, id, 4)[..8], &varying.to_le_bytes()].concat()
+        };
+        // Two of five bytes, whose second word all have, one of eight, and a record in between that is not packed.
+        let run = [
+            &[3, 0, 0, 0, 2, 0, 0, 0][..],
+            &[&kind(8 + 5, 7, 1)[..], &[5, 0, 0, 0]].concat(),
+            &kind(8, 9, 0),
+            &[0, 1, 0],
+            &[1, 2, 3, 4, 8, 8, 8, 8],
+        ]
+        .concat();
+        let mut packed = record(8 + run.len() as u32, PACKED, 0);
+        packed[8..8 + run.len()].copy_from_slice(&run);
+        let long = record(32, BLOCK, 0);
+        let mut expected = [record(13, 7, 4), record(8, 9, 4), record(13, 7, 4)].concat();
+        expected[8..13].copy_from_slice(&[1, 2, 3, 4, 5]);
+        expected[32..37].copy_from_slice(&[8, 8, 8, 8, 5]);
+        assert_eq!(unpack(&[packed, long.clone()].concat()), [expected, long].concat());
     }
 
     #[test]

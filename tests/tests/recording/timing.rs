@@ -64,7 +64,7 @@ fn every_command_of_a_timed_capture_has_its_time_in_the_driver() {
     let trace = &recording.trace;
     trace.is_whole("exit");
     let info = trace.info();
-    assert_eq!((&info["format_version"], &info["frames"]), (&8.into(), &(2 * ROUNDS / 16).into()));
+    assert_eq!((&info["format_version"], &info["frames"]), (&11.into(), &(2 * ROUNDS / 16).into()));
     let lines = lines(trace);
     commands_of_a_thread_follow_each_other(&lines);
     let times: Vec<u64> = lines.iter().map(|line| number(&line["driver_ns"])).collect();
@@ -134,7 +134,7 @@ fn untimed_capture_has_times_of_its_frames_alone_and_says_so() {
     let (session, recording) = record(&[]);
     let trace = &recording.trace;
     trace.is_whole("exit");
-    assert_eq!(trace.info()["format_version"], 5);
+    assert_eq!(trace.info()["format_version"], 10);
     let lines = lines(trace);
     assert!(lines.len() as u64 > 2 * 10 * ROUNDS, "{} commands", lines.len());
     assert!(lines.iter().all(|line| line.get("driver_ns").is_none()));
@@ -204,7 +204,7 @@ fn program_is_timed_in_one_capture_and_not_in_the_next() {
     process.arg("2");
     fake_driver::use_in(&mut process, None);
     let running = run_idle(&session, &process);
-    for (options, version) in [(["--timing"].as_slice(), 8), (&[], 5), (&["--timing"], 8)] {
+    for (options, version) in [(["--timing"].as_slice(), 11), (&[], 10), (&["--timing"], 11)] {
         let trace = Trace::new(session.path("attached.gapii"));
         let mut start = session.ctl(["start", "--force", "--frames", "5"]);
         process::run(start.args(options).arg("-o").arg(&trace.path)).ok();

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::Command as Process;
 
+use gapii_tests::bench::{self, Load, On, Way};
 use gapii_tests::damage::{Sample, assert_rejected};
 use gapii_tests::gapii::{Session, Trace};
 use gapii_tests::random::Random;
@@ -15,12 +16,24 @@ const ROUNDS: u32 = 4_000;
 fn zstd_opens_a_trace_and_finds_every_record() {
     let sample = Sample::record(ROUNDS);
     let trace = sample.trace();
-    let counts = stream::count(&stream::decompress_file(&trace.path));
+    let records = stream::unpack(&stream::decompress_file(&trace.path));
+    let counts = stream::count(&records);
     let commands = trace.commands();
     assert_eq!(counts.effects, sample.effects());
     assert_eq!(counts.effects, commands.len() as u64);
     assert_eq!(trace.info()["commands"], counts.effects);
-    assert_eq!(trace.info()["raw_bytes"], stream::decompress_file(&trace.path).len());
+    assert_eq!(trace.info()["raw_bytes"], records.len());
+}
+
+#[test]
+fn immediate_mode_takes_the_arguments_and_at_most_four_bytes_before_compression() {
+    // A glBegin, four glColor3f, four glVertex3f and a glEnd: 100 bytes of arguments.
+    const ARGUMENTS: f64 = 10.0;
+    let load = Load::sustained(1, 300_000).immediate();
+    let sample = bench::sample(On::Bare, Way::Captured, load);
+    assert_eq!(sample.lost_calls, 0);
+    let bytes = sample.uncompressed_per_call;
+    assert!(bytes <= ARGUMENTS + 4.0, "{bytes} bytes a command");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! apitrace, interleaved; medians, added nanoseconds and ratios, and which bars are reached. With `--glmark2`, scenes of glmark2-es2 in the same way: frames a second, bytes a frame. With
 //! `--replay`, scenes and replays of their recordings. With `--tracked`, the cost of commands that the shim
 //! tracks at all times. With `--uploads`, uploads of memory, beside a copy of it. With `--attach`, the cost of
-//! attaching to a running program. With `--tracers`, the cost of tracers of Level Zero and of OpenGL ES.
+//! attaching to a running program. With `--immediate`, immediate mode and display lists. With `--tracers`, the cost of tracers of Level Zero and of OpenGL ES.
 //!
 //! `--make-trace` records a trace of any size and measures nothing; with `--frames` the trace has frames, objects and
 //! uploads.
@@ -14,6 +14,7 @@
 mod attaches;
 mod bars;
 mod calls;
+mod immediate;
 mod options;
 mod readers;
 mod replays;
@@ -61,6 +62,7 @@ fn main() -> ExitCode {
         Options { attach: true, .. } => attaches::measure,
         Options { tracers: true, .. } => tracers::measure,
         Options { uploads: true, .. } => uploads::measure,
+        Options { immediate: true, .. } => table::measure_immediate,
         _ => calls::measure,
     };
     measure(&options);

@@ -65,6 +65,14 @@ pub struct Options {
     #[arg(long)]
     pub uploads: bool,
 
+    /// Measure instead immediate mode and programs that draw display lists: time and bytes, beside apitrace's
+    #[arg(long)]
+    pub immediate: bool,
+
+    /// Seconds for which each program that draws display lists is recorded
+    #[arg(long, default_value_t = 10)]
+    pub list_seconds: u64,
+
     /// Measure instead the cost of attaching to a running program: the time that it is held, and the time
     /// until a frame is recorded
     #[arg(long)]
@@ -116,6 +124,7 @@ impl Options {
             || self.uploads
             || self.attach
             || self.tracers
+            || self.immediate
             || self.make_trace.is_some();
         self.bars || !another
     }
@@ -124,6 +133,7 @@ impl Options {
     pub fn requires_apitrace(&self) -> bool {
         !(self.without_apitrace
             || self.prints_bars()
+            || self.immediate
             || self.tracked
             || self.tracers
             || self.attach

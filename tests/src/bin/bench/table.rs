@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::bars::{Limit, Row, print_rows, rows_as_json};
 use crate::options::Options;
-use crate::{calls, readers, scenes, uploads};
+use crate::{calls, immediate, readers, scenes, uploads};
 
 /// Sizes of what a program holds when it is attached to, in MiB, and the milliseconds for which it may be held.
 const HELD_MAX_MS: [(u64, f64); 3] = [(16, 20.0), (256, 50.0), (2048, 100.0)];
@@ -21,19 +21,33 @@ const INSTRUCTIONS_PERCENT: f64 = 3.0;
 
 /// Measures everything, and prints the table. A missing peer has a line that says so.
 pub fn measure(options: &Options) {
+    let rows = |options: &Options| {
+        let mut rows = Vec::new();
+        rows.extend(upload_rows(options));
+        rows.extend(call_rows(options));
+        rows.extend(immediate_rows(options));
+        rows.extend(readers::rows(options));
+        rows.extend(attach_rows(options));
+        rows.extend(scene_rows(options));
+        rows.extend(instruction_rows());
+        rows
+    };
+    print(options, rows);
+}
+
+/// Measures immediate mode and display lists alone, and prints their part of the table.
+pub fn measure_immediate(options: &Options) {
+    print(options, immediate_rows);
+}
+
+fn print(options: &Options, rows: impl Fn(&Options) -> Vec<Row>) {
     let without = missing("apitrace").filter(|_| !options.without_apitrace);
     let options = &Options {
         without_apitrace: options.without_apitrace || without.is_some(),
         ..options.clone()
     };
     let load_before = load_average();
-    let mut rows = Vec::new();
-    rows.extend(upload_rows(options));
-    rows.extend(call_rows(options));
-    rows.extend(readers::rows(options));
-    rows.extend(attach_rows(options));
-    rows.extend(scene_rows(options));
-    rows.extend(instruction_rows());
+    let rows = rows(options);
     let load_after = load_average();
     println!("processor: {}", processor());
     println!("load average: {} before, {} after", words(&load_before), words(&load_after));
@@ -53,6 +67,10 @@ pub fn measure(options: &Options) {
             })
         );
     }
+}
+
+fn immediate_rows(options: &Options) -> Vec<Row> {
+    immediate::rows(options).into_iter().chain(immediate::list_rows(options)).collect()
 }
 
 fn upload_rows(options: &Options) -> Vec<Row> {
