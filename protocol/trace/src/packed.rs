@@ -71,12 +71,13 @@ impl Packer {
         let mut at = 0;
         while at < raw.len() {
             let run = self.take_run(raw, at)?;
-            let end = run.end;
+            at = run.end;
             self.put_run(raw, run);
-            at = end;
-            if at < raw.len() {
-                at = locate(raw, at).ok()?.next;
-                self.packed.extend_from_slice(&raw[end..at]);
+            if let Ok(record) = locate(raw, at)
+                && record.header.len_untrusted() > SHORT_LEN_MAX
+            {
+                self.packed.extend_from_slice(&raw[at..record.next]);
+                at = record.next;
             }
         }
         (self.packed.len() < raw.len() - raw.len() / WORTH).then_some(&self.packed)

@@ -83,8 +83,11 @@ fn rows_of(options: &Options, program: &ListProgram, display: &Display) -> Vec<R
         let apitrace = bench::lists(Way::Apitrace, program, display, seconds);
         let percent = 100.0 * captured.bytes_per_frame() / apitrace.bytes_per_frame();
         let of = |lists: &Lists| format!("{} bytes of {} frames", lists.bytes, lists.frames);
-        Row::measured(share, percent, limit)
-            .with_detail(format!("{}, apitrace {}", of(&captured), of(&apitrace)))
+        Row::measured(share, percent, limit).with_detail(format!(
+            "{}, apitrace {}",
+            of(&captured),
+            of(&apitrace)
+        ))
     };
     vec![Row::measured(bytes, captured.bytes_per_frame(), Limit::Any), share]
 }
