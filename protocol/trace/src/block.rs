@@ -1,6 +1,7 @@
 //! Blocks: about 1 MiB of records or 200 ms of them, each one zstd frame with its content size and a checksum of the
-//! content, which is the records or, from format version 10 on, their [packed](super::packed) form. A reader refuses a block without them, above `BLOCK_BYTES_MAX`, 8 MiB, or of another length than it states;
-//! a writer refuses to encode one above 8 MiB. Default level: 1.
+//! content, which is the records or, from format version 10 on, their packed form. A reader refuses a block without
+//! them, above `BLOCK_BYTES_MAX`, 8 MiB, or of another length than it states; a writer refuses to encode one above 8 MiB.
+//! Default level: 1.
 //!
 //! Compresses and decompresses; decides neither where a block ends nor what is in it.
 
