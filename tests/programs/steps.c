@@ -15,6 +15,7 @@
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
 #include <GLES3/gl32.h>
+#include <GLES2/gl2ext.h>
 #include <dlfcn.h>
 #include <poll.h>
 #include <pthread.h>
@@ -460,14 +461,18 @@ static void draw(void)
     glFinish();
 }
 
-/* Takes from a context the programs that it alone holds: those whose names are deleted, and executables of programs that
- * were linked again. In Mesa 22.3 they have parts that belong to other contexts, and are freed with the last context that
- * holds them: if one of the others is destroyed before, Mesa waits for ever for a lock in freed memory. A context holds
- * the program of its last draw, too. Errors do no harm any more. */
-static void release_programs(EGLContext context)
+/* Takes from a context the textures and the programs that it alone holds: those whose names are deleted, and executables of
+ * programs that were linked again. In Mesa 22.3 they have parts that belong to other contexts, and are freed with the last
+ * context that holds them: if one of the others is destroyed before, Mesa waits for ever for a lock in freed memory. A
+ * context holds the program of its last draw, and framebuffers without a name, too. Errors do no harm any more. */
+static void release_objects(EGLContext context)
 {
     enum { NAMES = 256 };
+    static const GLenum targets[] = {
+        GL_TEXTURE_2D, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_3D, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_MULTISAMPLE,
+        GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_BUFFER, GL_TEXTURE_EXTERNAL_OES };
     GLuint names[NAMES];
+    GLint units = 0, images = 0;
     if (!eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context))
         return;
     for (GLuint at = 0; at < NAMES; at++)
@@ -475,6 +480,15 @@ static void release_programs(EGLContext context)
     glEndTransformFeedback();
     glUseProgram(0);
     glDeleteProgramPipelines(NAMES, names);
+    glGetIntegerv(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, &units);
+    for (GLint unit = 0; unit < units || unit < 4; unit++) {
+        glActiveTexture(GL_TEXTURE0 + unit);
+        for (size_t at = 0; at < sizeof targets / sizeof *targets; at++)
+            glBindTexture(targets[at], 0);
+    }
+    glGetIntegerv(GL_MAX_IMAGE_UNITS, &images);
+    for (GLint unit = 0; unit < images; unit++)
+        glBindImageTexture(unit, 0, 0, GL_FALSE, 0, GL_READ_ONLY, GL_RGBA8);
     draw();
     eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
 }
@@ -488,7 +502,7 @@ static void destroy(void)
         eglDestroyImage(display, images[--made_images]);
     for (int at = 0; at < defined[CONTEXT]; at++)
         if (objects[CONTEXT][at])
-            release_programs((EGLContext)objects[CONTEXT][at]);
+            release_objects((EGLContext)objects[CONTEXT][at]);
     for (int at = 0; at < defined[CONTEXT]; at++)
         if (objects[CONTEXT][at])
             eglDestroyContext(display, (EGLContext)objects[CONTEXT][at]);

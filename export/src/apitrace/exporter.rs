@@ -107,6 +107,7 @@ impl<W: Write> Exporter<W> {
             roles.arrays != client_memory::Role::None && self.arrays.follow(roles.arrays, command);
         if left_out || quirks::must_be_left_out(roles.surfaces, command) {
             self.summary.replaced += 1;
+            self.surfaces.follow(roles.surfaces, command);
             return Ok(());
         }
         self.memory_before(roles, command, &ranges)?;

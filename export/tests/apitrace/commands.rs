@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use gapii_abi::atom::{EFFECT, EndReason, InFlight};
+use gapii_abi::atom::{EFFECT, EndReason, InFlight, SETUP};
 use gapii_export::apitrace::{Exporter, Program, Summary};
 use gapii_trace::description::{Effect, Function, Kind, Repr, Type};
 use gapii_trace::{Description, TraceHeader};
@@ -189,6 +189,36 @@ fn failed_creation_of_a_context_is_left_out() {
         let thread = w.thread(process, 2, 1);
         w.enter(thread, 0, 0, None, &Payload::new());
         w.leave(thread, 0, EFFECT, None, &Payload::new().u64(context));
+        w.end(EndReason::Exit, Vec::new());
+        let (file, summary) = export(&w.finish());
+        assert_eq!(file.calls.len(), expected);
+        assert_eq!(summary.replaced, 1 - expected as u64);
+    }
+}
+
+#[test]
+fn end_of_a_context_that_a_snapshot_creates_is_left_out() {
+    for (flags, expected) in [(SETUP, 0), (0, 1)] {
+        let functions = vec![Function {
+            id: 0,
+            name: "eglDestroyContext".to_owned(),
+            known: None,
+            api: "egl".to_owned(),
+            params: Vec::new(),
+            result: Type { repr: Some(Repr::U32), kind: Kind::Handle },
+            fixed_len: 0,
+            effect: Effect::Leave,
+            leaves: true,
+        }];
+        let header = TraceHeader {
+            description: Cow::Owned(Description::new(functions, Vec::new(), Vec::new())),
+            ..TraceHeader::new("test", [1; 16], 0, 0)
+        };
+        let mut w = Writer::with_header(header.encode().unwrap());
+        let process = w.process(1, "p");
+        let thread = w.thread(process, 2, 1);
+        w.enter(thread, 0, flags, None, &Payload::new());
+        w.leave(thread, 0, flags | EFFECT, None, &Payload::new().u32(1));
         w.end(EndReason::Exit, Vec::new());
         let (file, summary) = export(&w.finish());
         assert_eq!(file.calls.len(), expected);

@@ -52,8 +52,16 @@ macro_rules! functions {
 }
 
 functions! {
+    active_texture = GL_ACTIVE_TEXTURE fn(u32) -> ();
     bind_api = EGL_BIND_API fn(u32) -> u32;
+    bind_framebuffer = GL_BIND_FRAMEBUFFER fn(u32, u32) -> ();
+    bind_image_texture = GL_BIND_IMAGE_TEXTURE fn(u32, u32, i32, u8, i32, u32, u32) -> ();
+    bind_program_pipeline = GL_BIND_PROGRAM_PIPELINE fn(u32) -> ();
+    bind_renderbuffer = GL_BIND_RENDERBUFFER fn(u32, u32) -> ();
     bind_tex_image = EGL_BIND_TEX_IMAGE fn(Handle, Handle, i32) -> u32;
+    bind_texture = GL_BIND_TEXTURE fn(u32, u32) -> ();
+    bind_transform_feedback = GL_BIND_TRANSFORM_FEEDBACK fn(u32, u32) -> ();
+    bind_vertex_array = GL_BIND_VERTEX_ARRAY fn(u32) -> ();
     choose_config = EGL_CHOOSE_CONFIG fn(Handle, *const i32, *mut Handle, i32, *mut i32) -> u32;
     client_wait_sync = EGL_CLIENT_WAIT_SYNC fn(Handle, Handle, i32, u64) -> i32;
     client_wait_sync_khr = EGL_CLIENT_WAIT_SYNC_KHR fn(Handle, Handle, i32, u64) -> i32;
@@ -64,13 +72,23 @@ functions! {
     create_sync = EGL_CREATE_SYNC fn(Handle, u32, *const isize) -> Handle;
     create_sync_khr = EGL_CREATE_SYNC_KHR fn(Handle, u32, *const i32) -> Handle;
     create_window = EGL_CREATE_WINDOW_SURFACE fn(Handle, Handle, usize, *const i32) -> Handle;
+    delete_framebuffers = GL_DELETE_FRAMEBUFFERS fn(i32, *const u32) -> ();
+    delete_program_pipelines = GL_DELETE_PROGRAM_PIPELINES fn(i32, *const u32) -> ();
+    delete_renderbuffers = GL_DELETE_RENDERBUFFERS fn(i32, *const u32) -> ();
     destroy_context = EGL_DESTROY_CONTEXT fn(Handle, Handle) -> u32;
     destroy_image = EGL_DESTROY_IMAGE fn(Handle, Handle) -> u32;
     destroy_image_khr = EGL_DESTROY_IMAGE_KHR fn(Handle, Handle) -> u32;
     destroy_surface = EGL_DESTROY_SURFACE fn(Handle, Handle) -> u32;
     destroy_sync = EGL_DESTROY_SYNC fn(Handle, Handle) -> u32;
     destroy_sync_khr = EGL_DESTROY_SYNC_KHR fn(Handle, Handle) -> u32;
+    draw_arrays = GL_DRAW_ARRAYS fn(u32, i32, i32) -> ();
+    enable = GL_ENABLE fn(u32) -> ();
+    end_transform_feedback = GL_END_TRANSFORM_FEEDBACK fn() -> ();
     flush = GL_FLUSH fn() -> ();
+    framebuffer_renderbuffer = GL_FRAMEBUFFER_RENDERBUFFER fn(u32, u32, u32, u32) -> ();
+    gen_framebuffers = GL_GEN_FRAMEBUFFERS fn(i32, *mut u32) -> ();
+    gen_renderbuffers = GL_GEN_RENDERBUFFERS fn(i32, *mut u32) -> ();
+    gen_vertex_arrays = GL_GEN_VERTEX_ARRAYS fn(i32, *mut u32) -> ();
     get_config_attrib = EGL_GET_CONFIG_ATTRIB fn(Handle, Handle, i32, *mut i32) -> u32;
     get_configs = EGL_GET_CONFIGS fn(Handle, *mut Handle, i32, *mut i32) -> u32;
     get_current_context = EGL_GET_CURRENT_CONTEXT fn() -> Handle;
@@ -79,11 +97,11 @@ functions! {
     get_display = EGL_GET_DISPLAY fn(usize) -> Handle;
     get_error = EGL_GET_ERROR fn() -> i32;
     get_integer = GL_GET_INTEGERV fn(u32, *mut i32) -> ();
-    get_string_at = GL_GET_STRINGI fn(u32, u32) -> usize;
-    get_string = GL_GET_STRING fn(u32) -> *const core::ffi::c_char;
     get_platform_display = EGL_GET_PLATFORM_DISPLAY fn(u32, usize, *const isize) -> Handle;
     get_platform_display_ext = EGL_GET_PLATFORM_DISPLAY_EXT fn(u32, usize, *const i32) -> Handle;
     get_proc_address = EGL_GET_PROC_ADDRESS fn(*const core::ffi::c_char) -> usize;
+    get_string = GL_GET_STRING fn(u32) -> *const core::ffi::c_char;
+    get_string_at = GL_GET_STRINGI fn(u32, u32) -> usize;
     initialize = EGL_INITIALIZE fn(Handle, *mut i32, *mut i32) -> u32;
     make_current = EGL_MAKE_CURRENT fn(Handle, Handle, Handle, Handle) -> u32;
     query_api = EGL_QUERY_API fn() -> u32;
@@ -93,11 +111,13 @@ functions! {
     query_surface = EGL_QUERY_SURFACE fn(Handle, Handle, i32, *mut i32) -> u32;
     release_tex_image = EGL_RELEASE_TEX_IMAGE fn(Handle, Handle, i32) -> u32;
     release_thread = EGL_RELEASE_THREAD fn() -> u32;
+    renderbuffer_storage = GL_RENDERBUFFER_STORAGE fn(u32, u32, i32, i32) -> ();
     signal_sync = EGL_SIGNAL_SYNC_KHR fn(Handle, Handle, u32) -> u32;
     surface_attrib = EGL_SURFACE_ATTRIB fn(Handle, Handle, i32, i32) -> u32;
     swap_buffers = EGL_SWAP_BUFFERS fn(Handle, Handle) -> u32;
     swap_interval = EGL_SWAP_INTERVAL fn(Handle, i32) -> u32;
     terminate = EGL_TERMINATE fn(Handle) -> u32;
+    use_program = GL_USE_PROGRAM fn(u32) -> ();
     wait_client = EGL_WAIT_CLIENT fn() -> u32;
     wait_sync = EGL_WAIT_SYNC fn(Handle, Handle, i32) -> i32;
     wait_sync_khr = EGL_WAIT_SYNC_KHR fn(Handle, Handle, i32) -> i32;

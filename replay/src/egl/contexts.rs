@@ -33,7 +33,7 @@ pub(crate) fn make(call: &mut Call<'_, '_>, share: u64, list: Option<&[(i64, i64
     let attributes = only(attributes, &OF_CONTEXTS);
     let is_of_snapshot = call.command.is_setup;
     let egl = &mut call.parts.egl;
-    egl.end_context((process, handle));
+    egl.end_context((process, handle), &call.parts.names);
     let real = egl.real.as_ref().ok_or("there is no display")?;
     if egl.contexts.len() >= OBJECTS_MAX {
         return Err("the trace has more contexts than replay takes".into());
@@ -46,8 +46,7 @@ pub(crate) fn make(call: &mut Call<'_, '_>, share: u64, list: Option<&[(i64, i64
     let list = Some(&*attributes).filter(|_| has_list);
     let made = make_context(real, is_desktop, config, shared.unwrap_or(0), list)?;
     let scopes = call.parts.names.add_context(process, handle, (share != 0).then_some(share));
-    let group = scopes.group;
-    let made = Context { display, real: made, config, finds_no_errors, group, is_of_snapshot };
+    let made = Context { display, real: made, config, finds_no_errors, scopes, is_of_snapshot };
     egl.contexts.insert((process, handle), made);
     Ok(())
 }
@@ -56,7 +55,7 @@ pub(crate) fn make(call: &mut Call<'_, '_>, share: u64, list: Option<&[(i64, i64
 pub fn destroy(call: &mut Call<'_, '_>) -> Outcome {
     let key = (call.command.process, call.u64(1));
     if call.command.result().is_none_or(|(value, _)| value.bits() != 0) {
-        call.parts.egl.end_context(key);
+        call.parts.egl.end_context(key, &call.parts.names);
     }
     Ok(())
 }

@@ -7,7 +7,8 @@ use gapii_commands::constants;
 
 use super::arguments::{attributes_of, succeeded};
 use crate::call::Call;
-use crate::objects::egl::{Display, Egl, OBJECTS_MAX};
+use crate::objects::egl::{Display, OBJECTS_MAX};
+use crate::parts::Parts;
 use crate::skip::Outcome;
 
 const EGL_TRACK_REFERENCES_KHR: i64 = constants::EGL_TRACK_REFERENCES_KHR as i64;
@@ -66,7 +67,7 @@ pub fn terminate(call: &mut Call<'_, '_>) -> Outcome {
     }
     let display = call.parts.egl.displays.entry(key).or_default();
     if is_last(display) {
-        end(&mut call.parts.egl, key.0, key.1);
+        end(call.parts, key.0, key.1);
         let last = call.parts.survey.last_initialize;
         let egl = &mut call.parts.egl;
         let is_used = call.parts.survey.uses_glx()
@@ -86,7 +87,7 @@ pub fn terminate(call: &mut Call<'_, '_>) -> Outcome {
 pub fn destroy(call: &mut Call<'_, '_>) -> Outcome {
     let (process, display) = (call.command.process, call.u64(0));
     if succeeded(call) {
-        end(&mut call.parts.egl, process, display);
+        end(call.parts, process, display);
         call.parts.egl.displays.remove(&(process, display));
     }
     Ok(())
@@ -104,7 +105,8 @@ fn is_last(display: &mut Display) -> bool {
 }
 
 /// Destroys all objects of a display.
-fn end(egl: &mut Egl, process: u32, display: u64) {
+fn end(parts: &mut Parts, process: u32, display: u64) {
+    let egl = &mut parts.egl;
     let Some(real) = egl.real.clone() else { return };
     let is_of_it = |key: &(u32, u64), of: u64| key.0 == process && of == display;
     for (_, image) in egl.images.extract_if(|key, image| is_of_it(key, image.display)) {
@@ -117,7 +119,7 @@ fn end(egl: &mut Egl, process: u32, display: u64) {
     for key in surfaces.map(|(key, _)| *key).collect::<Vec<_>>() {
         egl.destroy_surface(key);
     }
-    egl.end_contexts(process, display);
+    egl.end_contexts(process, display, &parts.names);
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use super::configs::{self, Configs};
 use super::imports::Imports;
 use super::{contexts, displays, lacks};
-use crate::driver::{Driver, Handle, Real, Window, Windows};
+use crate::driver::{Driver, Ending, Handle, Parked, Real, Window, Windows};
+use crate::names::{Kind, Names, Scopes};
 use crate::survey::Survey;
 
 pub use super::configs::Key;
@@ -61,8 +62,8 @@ pub struct Context {
     pub config: Handle,
     /// Whether the recorded context was created without error checking.
     pub finds_no_errors: bool,
-    /// Number of its share group.
-    pub group: u32,
+    /// Names of its share group, and its own.
+    pub scopes: Scopes,
     /// Whether a snapshot creates it.
     pub is_of_snapshot: bool,
 }
@@ -71,6 +72,8 @@ pub struct Context {
 struct Kept {
     process: u32,
     context: Context,
+    /// Keeps the context in a replay that is recorded, where the driver was told to destroy it, too.
+    parked: Option<Parked>,
 }
 
 /// A surface of the trace.
@@ -128,6 +131,30 @@ pub struct Current {
     pub real_read: Handle,
 }
 
+impl Context {
+    /// What the driver needs to know before it destroys the context.
+    fn ending(&self, names: &Names) -> Ending {
+        let all = |kind| {
+            let all = names.all(self.scopes, kind).into_iter();
+            all.filter_map(|(_, real)| u32::try_from(real).ok()).collect()
+        };
+        Ending {
+            context: self.real,
+            pipelines: all(Kind::ProgramPipeline),
+            transform_feedbacks: all(Kind::TransformFeedback),
+        }
+    }
+}
+
+impl Kept {
+    /// Ends the driver's context.
+    fn destroy(self, real: &Real) {
+        if self.parked.is_none() {
+            real.destroy_context(self.context.real);
+        }
+    }
+}
+
 impl Egl {
     /// Opens a display of this machine that can play the trace. The error is a list of sentences,
     /// one per thing that the driver lacks.
@@ -147,7 +174,7 @@ impl Egl {
             egl.real = Some(real);
         }
         if !lacks.is_empty() {
-            egl.close();
+            egl.close(&Names::new(0));
             return Err(lacks);
         }
         Ok(egl)
@@ -180,39 +207,44 @@ impl Egl {
     /// group: Mesa 22.3 keeps what a context binds to an EGL image or draws to with the renderbuffer, and uses the context once
     /// more when the renderbuffer gets another storage. The program's renderbuffers had been drawn to in other contexts.
     ///
-    /// A replay that is itself recorded keeps none, as the recorder would take it for a context of the program.
-    pub fn end_context(&mut self, key: Key) {
+    /// A replay that is itself recorded destroys it, since the recorder would take it for a context of the program otherwise, and the
+    /// driver keeps it because it is current on a thread.
+    pub fn end_context(&mut self, key: Key, names: &Names) {
         let (Some(context), Some(real)) = (self.contexts.remove(&key), &self.real) else { return };
-        let group = context.group;
-        let is_last = !self.contexts.values().any(|other| other.group == group);
+        let group = context.scopes.group;
+        let is_last = !self.contexts.values().any(|other| other.scopes.group == group);
+        let has_room = self.contexts.len() + self.kept.len() < OBJECTS_MAX;
         if is_last {
             real.destroy_context(context.real);
-            for kept in self.kept.extract_if(.., |kept| kept.context.group == group) {
-                real.destroy_context(kept.context.real);
+            let kept = self.kept.extract_if(.., |kept| kept.context.scopes.group == group);
+            kept.for_each(|kept| kept.destroy(real));
+        } else if context.is_of_snapshot && has_room {
+            let parked = Parked::new(real, context.ending(names));
+            if !real.is_intercepted() {
+                self.kept.push(Kept { process: key.0, context, parked: None });
+                return;
             }
-        } else if context.is_of_snapshot
-            && !real.is_intercepted()
-            && self.contexts.len() + self.kept.len() < OBJECTS_MAX
-        {
-            self.kept.push(Kept { process: key.0, context });
+            real.destroy_context(context.real);
+            if parked.is_some() {
+                self.kept.push(Kept { process: key.0, context, parked });
+            }
         } else {
             real.destroy_context(context.real);
         }
     }
 
     /// Destroys all contexts of a display of the trace.
-    pub fn end_contexts(&mut self, process: u32, display: u64) {
+    pub fn end_contexts(&mut self, process: u32, display: u64, names: &Names) {
         let Some(real) = &self.real else { return };
         let is_of_it = |of: u32, context: &Context| of == process && context.display == display;
         let named = self.contexts.extract_if(|key, context| is_of_it(key.0, context));
+        destroy_all(real, named.map(|(_, context)| context).collect(), names);
         let kept = self.kept.extract_if(.., |kept| is_of_it(kept.process, &kept.context));
-        for context in named.map(|(_, it)| it).chain(kept.map(|it| it.context)) {
-            real.destroy_context(context.real);
-        }
+        kept.for_each(|kept| kept.destroy(real));
     }
 
     /// Destroys all objects. Called when no thread plays any more.
-    pub fn close(&mut self) {
+    pub fn close(&mut self, names: &Names) {
         let Some(real) = self.real.take().map(|real| real.unheard()) else { return };
         for image in std::mem::take(&mut self.images).into_values() {
             real.destroy_image(image.real, false);
@@ -232,10 +264,20 @@ impl Egl {
         for stand_in in std::mem::take(&mut self.stand_in).into_values() {
             real.destroy_surface(stand_in);
         }
-        let kept = std::mem::take(&mut self.kept).into_iter().map(|kept| kept.context);
-        for context in std::mem::take(&mut self.contexts).into_values().chain(kept) {
-            real.destroy_context(context.real);
-        }
+        destroy_all(&real, std::mem::take(&mut self.contexts).into_values().collect(), names);
+        std::mem::take(&mut self.kept).into_iter().for_each(|kept| kept.destroy(&real));
         real.close();
+    }
+}
+
+/// Destroys contexts, which may share objects. Those that do are emptied first.
+fn destroy_all(real: &Real, contexts: Vec<Context>, names: &Names) {
+    let mut sizes: HashMap<u32, usize> = HashMap::new();
+    contexts.iter().for_each(|context| *sizes.entry(context.scopes.group).or_default() += 1);
+    for context in contexts.iter().filter(|context| sizes[&context.scopes.group] > 1) {
+        drop(Parked::new(real, context.ending(names)));
+    }
+    for context in contexts {
+        real.destroy_context(context.real);
     }
 }

@@ -80,7 +80,7 @@ pub fn replay<R: Read + Seek + Send>(
     let Some(mut player) = threads::play(player) else {
         return Err(ReplayError::Missing("a thread of the replay ended early".to_owned()));
     };
-    player.parts.egl.close();
+    player.parts.egl.close(&player.parts.names);
     let are_idle = level_zero::settle(&mut player.parts.level_zero, &player.parts.driver);
     if let Some(failure) = player.failure.take() {
         return Err(failure.into());

@@ -8,6 +8,10 @@ use crate::artifacts::cache_directory;
 use crate::display::surfaceless;
 use crate::programs::compiled_once;
 
+/// The variable that has the C library fill memory which is allocated, and memory which is freed, so that a use of such
+/// memory shows.
+pub const PERTURB: &str = "MALLOC_PERTURB_";
+
 /// Makes `command` use llvmpipe, without a display and without threads of the driver, which would take the other
 /// processes' cores.
 pub fn use_in(command: &mut Command) {

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::gapii::{Daemon, Session, Trace, append};
 use crate::programs;
 use crate::search::dialogue::Died;
-use crate::search::driver;
+use crate::search::driver::{self, PERTURB};
 use crate::search::fault::{Fault, is_seen_if_missing};
 use crate::search::operator::Operator;
 use crate::search::pending::Asking;
@@ -253,10 +253,6 @@ enum Judged {
     /// What is passed over, or what draws show.
     LacksSeen,
 }
-
-/// The variable that has the C library fill memory which is allocated, and memory which is freed, so that a use of such
-/// memory shows.
-const PERTURB: &str = "MALLOC_PERTURB_";
 
 /// The runner.
 fn steps() -> Command {

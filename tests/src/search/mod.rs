@@ -8,7 +8,7 @@
 #[cfg(test)]
 mod coverage;
 mod dialogue;
-mod driver;
+pub mod driver;
 pub mod fault;
 pub mod generate;
 pub mod hunt;

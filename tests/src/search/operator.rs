@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::artifacts::artifact;
 use crate::search::dialogue::{Dialogue, Died};
-use crate::search::driver;
+use crate::search::driver::{self, PERTURB};
 
 /// Longest time for one request.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -59,6 +59,7 @@ impl Operator {
         let dialogue = self.dialogue.get_or_insert_with(|| {
             let mut command = Command::new(artifact("gapii-test-operator"));
             driver::use_in(&mut command);
+            command.env(PERTURB, "165");
             Dialogue::start(&mut command, LIMIT)
         });
         let answer = dialogue.say(&format!("{request}\n")).and_then(|()| dialogue.hear());

@@ -8,6 +8,9 @@ use gapii_tests::display::surfaceless;
 use gapii_tests::gapii::{Session, Trace};
 use gapii_tests::process::run;
 use gapii_tests::replays::{images, record_app_once};
+use gapii_tests::search::driver::PERTURB;
+use gapii_tests::search::lab::Lab;
+use gapii_tests::search::program::Program;
 
 fn trim(session: &Session, trace: &Path, frames: &str, part: &Path) -> Command {
     let mut command = session.ctl(["trim", "--frames", frames, "--json", "-o"]);
@@ -55,6 +58,21 @@ fn part_from_the_first_frame_on_has_no_snapshot() {
 #[test]
 fn commands_that_read_too_far_are_as_they_were() {
     check("bad_enums", 2, 4);
+}
+
+/// The contexts of the first snapshot have ended for what records the replay, and Mesa still uses what they drew to.
+#[test]
+fn objects_that_a_snapshot_drew_are_used_after_its_contexts() {
+    let program: Program = include_str!("../../data/trimmed.txt").parse().expect("a program");
+    let mut lab = Lab::new(&[]);
+    let native = lab.native(&program).expect("the program runs");
+    lab.check(&program, &native).expect("it is captured exactly");
+    let session = Session::new();
+    let part = Trace::new(session.path("part.gapii"));
+    let mut trim = trim(&session, &lab.trace().path, "2..4", &part.path);
+    run(trim.env(PERTURB, "165")).ok();
+    part.is_whole("exit");
+    assert_eq!(part.info()["frames"], 2);
 }
 
 #[test]
