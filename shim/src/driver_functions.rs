@@ -49,7 +49,7 @@ macro_rules! driver_functions {
 driver_functions! {
     numbers {
         active_texture = GL_ACTIVE_TEXTURE(unit: u32);
-        client_active_texture = GL_CLIENT_ACTIVE_TEXTURE(unit: u32);
+        bind_assembly_program = GL_BIND_PROGRAM_ARB(target: u32, program: u32);
         bind_buffer = GL_BIND_BUFFER(target: u32, name: u32);
         bind_framebuffer = GL_BIND_FRAMEBUFFER(target: u32, name: u32);
         bind_renderbuffer = GL_BIND_RENDERBUFFER(target: u32, name: u32);
@@ -401,6 +401,20 @@ driver_functions! {
         get_label_of_sync = GL_GET_OBJECT_PTR_LABEL(
             sync: u64, room: i32, len: *mut i32, text: *mut c_char
         );
+        get_assembly_program = GL_GET_PROGRAMIV_ARB(target: u32, name: u32, out: *mut i32);
+        get_assembly_string = GL_GET_PROGRAM_STRING_ARB(target: u32, name: u32, out: *mut u8);
+        get_clip_plane_doubles = GL_GET_CLIP_PLANE(plane: u32, out: *mut f64);
+        get_environment_parameter = GL_GET_PROGRAM_ENV_PARAMETERFV_ARB(
+            target: u32, at: u32, out: *mut f32
+        );
+        get_local_parameter = GL_GET_PROGRAM_LOCAL_PARAMETERFV_ARB(
+            target: u32, at: u32, out: *mut f32
+        );
+        get_map_floats = GL_GET_MAPFV(target: u32, query: u32, out: *mut f32);
+        get_map_integers = GL_GET_MAPIV(target: u32, query: u32, out: *mut i32);
+        get_pixel_map = GL_GET_PIXEL_MAPFV(map: u32, out: *mut f32);
+        get_polygon_stipple = GL_GET_POLYGON_STIPPLE(out: *mut u8);
+        get_texture_generation_floats = GL_GET_TEX_GENFV(coord: u32, name: u32, out: *mut f32);
         get_light = GL_GET_LIGHTFV(light: u32, name: u32, out: *mut f32);
         get_material = GL_GET_MATERIALFV(face: u32, name: u32, out: *mut f32);
         get_pointer = GL_GET_POINTERV(name: u32, out: *mut u64);

@@ -1,5 +1,6 @@
 //! State of an OpenGL ES 1 context: lights (at most 8), clip planes (at most 6), matrices, texture environments (at
-//! most 32 units), arrays (texture coordinates of at most 8 units). Matrix palettes are listed as missing.
+//! most 32 units), arrays (texture coordinates of at most 8 units). Matrix palettes are listed as missing. What the
+//! compatibility profile of OpenGL has alike is described by the same functions ([`super::fixed_function`]).
 //!
 //! The driver returns lights and clip planes in eye coordinates, so the snapshot sets them while the modelview matrix is
 //! the identity.
@@ -9,34 +10,34 @@ use gapii_commands::constants::{
     GL_ALPHA_SCALE, GL_ALPHA_TEST, GL_ALPHA_TEST_FUNC, GL_ALPHA_TEST_REF, GL_AMBIENT,
     GL_ARRAY_BUFFER, GL_BLEND, GL_BLEND_DST, GL_BLEND_DST_ALPHA, GL_BLEND_DST_RGB,
     GL_BLEND_EQUATION, GL_BLEND_EQUATION_ALPHA, GL_BLEND_SRC, GL_BLEND_SRC_ALPHA, GL_BLEND_SRC_RGB,
-    GL_CLIP_PLANE0, GL_COLOR_ARRAY, GL_COLOR_ARRAY_STRIDE, GL_COLOR_CLEAR_VALUE, GL_COLOR_LOGIC_OP,
-    GL_COLOR_MATERIAL, GL_COLOR_WRITEMASK, GL_COMBINE_ALPHA, GL_COMBINE_RGB,
-    GL_CONSTANT_ATTENUATION, GL_CULL_FACE, GL_CULL_FACE_MODE, GL_CURRENT_COLOR, GL_CURRENT_NORMAL,
-    GL_CURRENT_TEXTURE_COORDS, GL_DEPTH_CLEAR_VALUE, GL_DEPTH_FUNC, GL_DEPTH_RANGE, GL_DEPTH_TEST,
-    GL_DEPTH_WRITEMASK, GL_DIFFUSE, GL_DITHER, GL_ELEMENT_ARRAY_BUFFER, GL_EMISSION, GL_FOG,
-    GL_FOG_COLOR, GL_FOG_DENSITY, GL_FOG_END, GL_FOG_HINT, GL_FOG_MODE, GL_FOG_START, GL_FRONT,
-    GL_FRONT_AND_BACK, GL_FRONT_FACE, GL_GENERATE_MIPMAP, GL_GENERATE_MIPMAP_HINT,
-    GL_LIGHT_MODEL_AMBIENT, GL_LIGHT_MODEL_TWO_SIDE, GL_LIGHT0, GL_LIGHTING, GL_LINE_SMOOTH,
-    GL_LINE_SMOOTH_HINT, GL_LINE_WIDTH, GL_LINEAR_ATTENUATION, GL_LOGIC_OP_MODE,
-    GL_MATRIX_PALETTE_OES, GL_MAX_CLIP_PLANES, GL_MAX_LIGHTS, GL_MAX_TEXTURE_UNITS, GL_MULTISAMPLE,
-    GL_NORMAL_ARRAY, GL_NORMAL_ARRAY_STRIDE, GL_NORMALIZE, GL_OPERAND0_ALPHA, GL_OPERAND0_RGB,
-    GL_OPERAND1_ALPHA, GL_OPERAND1_RGB, GL_OPERAND2_ALPHA, GL_OPERAND2_RGB, GL_PACK_ALIGNMENT,
-    GL_PERSPECTIVE_CORRECTION_HINT, GL_POINT_DISTANCE_ATTENUATION, GL_POINT_FADE_THRESHOLD_SIZE,
-    GL_POINT_SIZE, GL_POINT_SIZE_ARRAY_OES, GL_POINT_SIZE_ARRAY_STRIDE_OES, GL_POINT_SIZE_MAX,
-    GL_POINT_SIZE_MIN, GL_POINT_SMOOTH, GL_POINT_SMOOTH_HINT, GL_POLYGON_OFFSET_FACTOR,
-    GL_POLYGON_OFFSET_FILL, GL_POLYGON_OFFSET_UNITS, GL_POSITION, GL_QUADRATIC_ATTENUATION,
-    GL_RENDERBUFFER, GL_RENDERBUFFER_BINDING, GL_RESCALE_NORMAL, GL_RGB_SCALE,
-    GL_SAMPLE_ALPHA_TO_COVERAGE, GL_SAMPLE_ALPHA_TO_ONE, GL_SAMPLE_COVERAGE,
-    GL_SAMPLE_COVERAGE_INVERT, GL_SAMPLE_COVERAGE_VALUE, GL_SCISSOR_BOX, GL_SCISSOR_TEST,
+    GL_CLIP_PLANE0, GL_COLOR_ARRAY, GL_COLOR_CLEAR_VALUE, GL_COLOR_LOGIC_OP, GL_COLOR_MATERIAL,
+    GL_COLOR_WRITEMASK, GL_COMBINE_ALPHA, GL_COMBINE_RGB, GL_CONSTANT_ATTENUATION, GL_CULL_FACE,
+    GL_CULL_FACE_MODE, GL_CURRENT_COLOR, GL_CURRENT_NORMAL, GL_CURRENT_TEXTURE_COORDS,
+    GL_DEPTH_CLEAR_VALUE, GL_DEPTH_FUNC, GL_DEPTH_RANGE, GL_DEPTH_TEST, GL_DEPTH_WRITEMASK,
+    GL_DIFFUSE, GL_DITHER, GL_EDGE_FLAG_ARRAY, GL_ELEMENT_ARRAY_BUFFER, GL_EMISSION, GL_FOG,
+    GL_FOG_COLOR, GL_FOG_COORD_ARRAY, GL_FOG_DENSITY, GL_FOG_END, GL_FOG_HINT, GL_FOG_MODE,
+    GL_FOG_START, GL_FRONT, GL_FRONT_AND_BACK, GL_FRONT_FACE, GL_GENERATE_MIPMAP,
+    GL_GENERATE_MIPMAP_HINT, GL_INDEX_ARRAY, GL_LIGHT_MODEL_AMBIENT, GL_LIGHT_MODEL_TWO_SIDE,
+    GL_LIGHT0, GL_LIGHTING, GL_LINE_SMOOTH, GL_LINE_SMOOTH_HINT, GL_LINE_WIDTH,
+    GL_LINEAR_ATTENUATION, GL_LOGIC_OP_MODE, GL_MATRIX_PALETTE_OES, GL_MAX_CLIP_PLANES,
+    GL_MAX_LIGHTS, GL_MAX_TEXTURE_UNITS, GL_MULTISAMPLE, GL_NORMAL_ARRAY, GL_NORMALIZE,
+    GL_OPERAND0_ALPHA, GL_OPERAND0_RGB, GL_OPERAND1_ALPHA, GL_OPERAND1_RGB, GL_OPERAND2_ALPHA,
+    GL_OPERAND2_RGB, GL_PACK_ALIGNMENT, GL_PERSPECTIVE_CORRECTION_HINT,
+    GL_POINT_DISTANCE_ATTENUATION, GL_POINT_FADE_THRESHOLD_SIZE, GL_POINT_SIZE,
+    GL_POINT_SIZE_ARRAY_OES, GL_POINT_SIZE_MAX, GL_POINT_SIZE_MIN, GL_POINT_SMOOTH,
+    GL_POINT_SMOOTH_HINT, GL_POLYGON_OFFSET_FACTOR, GL_POLYGON_OFFSET_FILL,
+    GL_POLYGON_OFFSET_UNITS, GL_POSITION, GL_QUADRATIC_ATTENUATION, GL_RENDERBUFFER,
+    GL_RENDERBUFFER_BINDING, GL_RESCALE_NORMAL, GL_RGB_SCALE, GL_SAMPLE_ALPHA_TO_COVERAGE,
+    GL_SAMPLE_ALPHA_TO_ONE, GL_SAMPLE_COVERAGE, GL_SAMPLE_COVERAGE_INVERT,
+    GL_SAMPLE_COVERAGE_VALUE, GL_SCISSOR_BOX, GL_SCISSOR_TEST, GL_SECONDARY_COLOR_ARRAY,
     GL_SHADE_MODEL, GL_SHININESS, GL_SPECULAR, GL_SPOT_CUTOFF, GL_SPOT_DIRECTION, GL_SPOT_EXPONENT,
     GL_SRC0_ALPHA, GL_SRC0_RGB, GL_SRC1_ALPHA, GL_SRC1_RGB, GL_SRC2_ALPHA, GL_SRC2_RGB,
     GL_STENCIL_CLEAR_VALUE, GL_STENCIL_FAIL, GL_STENCIL_FUNC, GL_STENCIL_PASS_DEPTH_FAIL,
     GL_STENCIL_PASS_DEPTH_PASS, GL_STENCIL_REF, GL_STENCIL_TEST, GL_STENCIL_VALUE_MASK,
     GL_STENCIL_WRITEMASK, GL_TEXTURE_2D, GL_TEXTURE_BINDING_2D, GL_TEXTURE_BINDING_CUBE_MAP,
-    GL_TEXTURE_BINDING_EXTERNAL_OES, GL_TEXTURE_COORD_ARRAY, GL_TEXTURE_COORD_ARRAY_STRIDE,
-    GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_OES, GL_TEXTURE_ENV, GL_TEXTURE_ENV_COLOR,
-    GL_TEXTURE_ENV_MODE, GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE0, GL_UNPACK_ALIGNMENT,
-    GL_VERTEX_ARRAY, GL_VERTEX_ARRAY_STRIDE, GL_VIEWPORT,
+    GL_TEXTURE_BINDING_EXTERNAL_OES, GL_TEXTURE_COORD_ARRAY, GL_TEXTURE_CUBE_MAP,
+    GL_TEXTURE_CUBE_MAP_OES, GL_TEXTURE_ENV, GL_TEXTURE_ENV_COLOR, GL_TEXTURE_ENV_MODE,
+    GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE0, GL_UNPACK_ALIGNMENT, GL_VERTEX_ARRAY, GL_VIEWPORT,
 };
 use gapii_state::read_back::Driver;
 use gapii_state::{Context, Process, VertexArrays, VertexAttrib, VertexBinding};
@@ -150,7 +151,8 @@ const GL_COORD_REPLACE: u32 = constants::GL_COORD_REPLACE_OES;
 const GL_ACTIVE_TEXTURE_NAME: u32 = constants::GL_ACTIVE_TEXTURE;
 const GL_CLIENT_ACTIVE_TEXTURE_NAME: u32 = constants::GL_CLIENT_ACTIVE_TEXTURE;
 
-/// Describes texture parameters that only OpenGL ES 1 has: mipmap generation and crop rectangles.
+/// Describes parameters of two-dimensional textures that no version with shaders alone has: mipmap generation, and in OpenGL
+/// ES 1 crop rectangles.
 pub fn describe_textures(emitter: &mut Emitter, context: &Context, driver: &Gl) {
     let textures: Vec<u32> = {
         let group = context.group.lock();
@@ -212,6 +214,9 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
     let has = |extension: &str| extension.is_empty() || driver.has(extension);
     describe_arrays(emitter, &context.default_arrays, context);
     describe_lights(emitter);
+    describe_material(emitter, GL_FRONT, GL_FRONT_AND_BACK);
+    describe_clip_planes(emitter);
+    describe_fog(emitter);
     describe_parameters(emitter);
     describe_defaults(emitter, context, &driver);
     describe_units(emitter, &has);
@@ -239,7 +244,8 @@ fn describe_capability(emitter: &mut Emitter, name: u32) {
     emitter.command(id).arg(name).done();
 }
 
-fn describe_lights(emitter: &mut Emitter) {
+/// Describes the lights and what all lights share. The modelview matrix of the replay is the identity.
+pub fn describe_lights(emitter: &mut Emitter) {
     for light in (GL_LIGHT0..).take(gl::integer(GL_MAX_LIGHTS).clamp(0, 8) as usize) {
         for (name, count) in OF_LIGHTS {
             let mut values = [0.0; 4];
@@ -254,13 +260,20 @@ fn describe_lights(emitter: &mut Emitter) {
     emitter.command(GL_LIGHT_MODELFV).arg(0x0B53_u32).numbers(&ambient).done();
     let [two_side] = gl::floats::<1>(GL_LIGHT_MODEL_TWO_SIDE);
     emitter.command(GL_LIGHT_MODELF).arg(0x0B52_u32).arg(two_side).done();
+}
+
+/// Describes the material of a face for `faces`.
+pub fn describe_material(emitter: &mut Emitter, face: u32, faces: u32) {
     for (name, count) in OF_MATERIALS {
         let mut values = [0.0; 4];
         // SAFETY: no parameter has more than four values.
-        unsafe { gl::get_material(GL_FRONT, name, values.as_mut_ptr()) };
-        let command = emitter.command(GL_MATERIALFV).arg(GL_FRONT_AND_BACK).arg(name);
+        unsafe { gl::get_material(face, name, values.as_mut_ptr()) };
+        let command = emitter.command(GL_MATERIALFV).arg(faces).arg(name);
         command.numbers(&values[..count]).done();
     }
+}
+
+fn describe_clip_planes(emitter: &mut Emitter) {
     for plane in (GL_CLIP_PLANE0..).take(gl::integer(GL_MAX_CLIP_PLANES).clamp(0, 6) as usize) {
         let mut equation = [0.0; 4];
         // SAFETY: an equation has four coefficients.
@@ -270,12 +283,16 @@ fn describe_lights(emitter: &mut Emitter) {
     }
 }
 
-/// Describes fog, points, and the current values of vertex attributes.
-fn describe_parameters(emitter: &mut Emitter) {
+/// Describes fog.
+pub fn describe_fog(emitter: &mut Emitter) {
     for (name, count) in OF_FOG {
         let values = gl::floats::<4>(name);
         emitter.command(GL_FOGFV).arg(name).numbers(&values[..count]).done();
     }
+}
+
+/// Describes points, and the current values of vertex attributes.
+fn describe_parameters(emitter: &mut Emitter) {
     for (name, count) in OF_POINTS {
         let values = gl::floats::<4>(name);
         emitter.command(GL_POINT_PARAMETERFV).arg(name).numbers(&values[..count]).done();
@@ -316,7 +333,8 @@ fn units() -> u32 {
     gl::integer(GL_MAX_TEXTURE_UNITS).clamp(1, 32) as u32
 }
 
-fn describe_environment(emitter: &mut Emitter, has: &impl Fn(&str) -> bool) {
+/// Describes the texture environment of the active unit, with what extensions of these names add.
+pub fn describe_environment(emitter: &mut Emitter, has: &impl Fn(&str) -> bool) {
     let ask = |target, name| {
         let mut values = [0.0_f32; 4];
         // SAFETY: no parameter has more than four values.
@@ -421,33 +439,45 @@ fn describe_rasterization(emitter: &mut Emitter) {
     }
 }
 
-/// A client array: its slot in the state, the command that sets it, its name, and the name of its stride.
-type ClientArray = (usize, u16, u32, u32);
+/// A client array: its slot in the state, the command that sets it, its name, and what the command takes besides the stride.
+pub type ClientArray = (usize, u16, u32, Takes);
+
+/// What a command that sets a client array takes besides the stride and the address.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Takes {
+    SizeAndType,
+    Type,
+    Nothing,
+}
 
 const CLIENT_ARRAYS: [ClientArray; 4] = [
-    (32, GL_VERTEX_POINTER, GL_VERTEX_ARRAY, GL_VERTEX_ARRAY_STRIDE),
-    (33, GL_NORMAL_POINTER, GL_NORMAL_ARRAY, GL_NORMAL_ARRAY_STRIDE),
-    (34, GL_COLOR_POINTER, GL_COLOR_ARRAY, GL_COLOR_ARRAY_STRIDE),
-    (35, GL_POINT_SIZE_POINTER_OES, GL_POINT_SIZE_ARRAY_OES, GL_POINT_SIZE_ARRAY_STRIDE_OES),
+    (32, GL_VERTEX_POINTER, GL_VERTEX_ARRAY, Takes::SizeAndType),
+    (33, GL_NORMAL_POINTER, GL_NORMAL_ARRAY, Takes::Type),
+    (34, GL_COLOR_POINTER, GL_COLOR_ARRAY, Takes::SizeAndType),
+    (35, GL_POINT_SIZE_POINTER_OES, GL_POINT_SIZE_ARRAY_OES, Takes::Type),
 ];
 /// Slot of the first unit's texture coordinates.
 const FIRST_COORDINATES: usize = 38;
+/// Arrays that the compatibility profile adds.
+const DESKTOP_ARRAYS: [ClientArray; 4] = [
+    (46, GL_FOG_COORD_POINTER, GL_FOG_COORD_ARRAY, Takes::Type),
+    (47, GL_SECONDARY_COLOR_POINTER, GL_SECONDARY_COLOR_ARRAY, Takes::SizeAndType),
+    (48, GL_INDEX_POINTER, GL_INDEX_ARRAY, Takes::Type),
+    (49, GL_EDGE_FLAG_POINTER, GL_EDGE_FLAG_ARRAY, Takes::Nothing),
+];
+
+/// Returns the client arrays of the compatibility profile, and the unit of those that are texture coordinates.
+pub fn client_arrays() -> impl Iterator<Item = (ClientArray, Option<u32>)> {
+    let all = CLIENT_ARRAYS.into_iter().chain(DESKTOP_ARRAYS).map(|array| (array, None));
+    all.chain((0..8).map(|unit| {
+        let slot = FIRST_COORDINATES + unit as usize;
+        ((slot, GL_TEX_COORD_POINTER, GL_TEXTURE_COORD_ARRAY, Takes::SizeAndType), Some(unit))
+    }))
+}
 
 /// Describes the vertex arrays, and the bindings of buffers.
 fn describe_arrays(emitter: &mut Emitter, arrays: &VertexArrays, context: &Context) {
-    for array in CLIENT_ARRAYS {
-        describe_array(emitter, arrays, array);
-    }
-    let client_active = gl::integer(GL_CLIENT_ACTIVE_TEXTURE_NAME);
-    for unit in 0..units().min(8) {
-        gl::client_active_texture(GL_TEXTURE0 + unit);
-        emitter.command(GL_CLIENT_ACTIVE_TEXTURE).arg(GL_TEXTURE0 + unit).done();
-        let slot = FIRST_COORDINATES + unit as usize;
-        let (name, stride) = (GL_TEXTURE_COORD_ARRAY, GL_TEXTURE_COORD_ARRAY_STRIDE);
-        describe_array(emitter, arrays, (slot, GL_TEX_COORD_POINTER, name, stride));
-    }
-    gl::client_active_texture(client_active.cast_unsigned());
-    emitter.command(GL_CLIENT_ACTIVE_TEXTURE).arg(client_active).done();
+    describe_client_arrays(emitter, arrays, false);
     let buffers =
         [(GL_ARRAY_BUFFER, context.array_buffer), (GL_ELEMENT_ARRAY_BUFFER, arrays.element_buffer)];
     for (target, buffer) in buffers {
@@ -455,23 +485,57 @@ fn describe_arrays(emitter: &mut Emitter, arrays: &VertexArrays, context: &Conte
     }
 }
 
+/// Describes the client arrays. Leaves another array buffer bound.
+pub fn describe_client_arrays(emitter: &mut Emitter, arrays: &VertexArrays, is_desktop: bool) {
+    let others = DESKTOP_ARRAYS.into_iter().filter(|_| is_desktop);
+    for array in CLIENT_ARRAYS.into_iter().chain(others) {
+        describe_array(emitter, arrays, array);
+    }
+    let client_active = gl::integer(GL_CLIENT_ACTIVE_TEXTURE_NAME);
+    for unit in 0..units().min(8) {
+        let slot = FIRST_COORDINATES + unit as usize;
+        if is_set(arrays, slot) {
+            emitter.command(GL_CLIENT_ACTIVE_TEXTURE).arg(GL_TEXTURE0 + unit).done();
+            let (id, name) = (GL_TEX_COORD_POINTER, GL_TEXTURE_COORD_ARRAY);
+            describe_array(emitter, arrays, (slot, id, name, Takes::SizeAndType));
+        }
+    }
+    emitter.command(GL_CLIENT_ACTIVE_TEXTURE).arg(client_active).done();
+}
+
+/// Whether a client array is not as it was at first.
+pub fn has_client_arrays(arrays: &VertexArrays) -> bool {
+    (CLIENT_ARRAYS[0].0..=DESKTOP_ARRAYS[3].0).any(|slot| is_set(arrays, slot))
+}
+
+fn is_set(arrays: &VertexArrays, slot: usize) -> bool {
+    let (Some(attrib), Some(binding)) = (arrays.attribs.get(slot), arrays.binding_of(slot)) else {
+        return false;
+    };
+    *attrib != VertexAttrib::default() || *binding != VertexBinding::default()
+}
+
 fn describe_array(
     emitter: &mut Emitter,
     arrays: &VertexArrays,
-    (slot, id, array, stride): ClientArray,
+    (slot, id, array, takes): ClientArray,
 ) {
     let (Some(attrib), Some(binding)) = (arrays.attribs.get(slot), arrays.binding_of(slot)) else {
         return;
     };
-    if *attrib == VertexAttrib::default() && *binding == VertexBinding::default() {
+    if !is_set(arrays, slot) {
         return;
     }
     emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(binding.buffer.name() as u32).done();
-    let has_size = !matches!(id, GL_NORMAL_POINTER | GL_POINT_SIZE_POINTER_OES);
     let command: Command<'_> = emitter.command(id);
-    let command = if has_size { command.arg(attrib.size) } else { command };
-    // The state has the distance of two elements, and not the stride, which may be 0.
-    command.arg(attrib.kind).arg(gl::integer(stride)).arg(binding.offset).done();
+    let command = match takes {
+        Takes::SizeAndType => command.arg(attrib.size).arg(attrib.kind),
+        Takes::Type => command.arg(attrib.kind),
+        Takes::Nothing => command,
+    };
+    // The state has the distance of two elements. A stride of 0 stands for the size of one.
+    let stride = if binding.stride == attrib.bytes() { 0 } else { binding.stride };
+    command.arg(stride).arg(binding.offset).done();
     if attrib.enabled {
         emitter.command(GL_ENABLE_CLIENT_STATE).arg(array).done();
     }

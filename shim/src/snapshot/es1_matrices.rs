@@ -1,5 +1,5 @@
-//! Matrix stacks of OpenGL ES 1, up to 64 matrices deep. A query returns only the top matrix, so matrices are popped to
-//! read those below, and pushed again.
+//! Matrix stacks of OpenGL ES 1 and of the compatibility profile of OpenGL, up to 64 matrices deep. A query returns only the
+//! top matrix, so matrices are popped to read those below, and pushed again.
 
 use gapii_commands::constants;
 use gapii_commands::constants::{

@@ -20,6 +20,7 @@
 
 mod allocations;
 mod aside;
+mod assembly_programs;
 mod block_reader;
 mod blocked_signals;
 mod bound_framebuffers;
@@ -37,11 +38,12 @@ mod desktop;
 mod draw_buffers;
 mod egl;
 mod emit;
-mod es1;
+pub mod es1;
 mod es1_matrices;
 mod extension_objects;
 mod feedback;
 mod fetch;
+mod fixed_function;
 mod flipped;
 mod formats;
 mod found;
@@ -116,7 +118,7 @@ use crossbeam_utils::Backoff;
 use gapii_abi::app::API_LEVEL_ZERO;
 use gapii_abi::atom::{SUBJECT, SubjectKind};
 use gapii_recorder::Recorder;
-use gapii_state::{Context, ContextApi, Process, Thread as State};
+use gapii_state::{Context, Process, Thread as State};
 
 use crate::capture::{self, EPOCH};
 use crate::driver_calls::Gl;
@@ -148,8 +150,6 @@ const TOO_LONG: &str = "what a thread had: another one took too long to say what
 /// Missing in a program that runs without monitoring.
 const ASLEEP: &str =
     "all that was there before: the program runs with --no-monitor, so nobody knows it";
-/// Missing in a context of the compatibility profile.
-const FIXED_FUNCTIONS: &str = "display lists and the state of fixed functions";
 /// Interval at which a thread that waits longer checks [`DESCRIBING`].
 const LOOK_AGAIN: Duration = Duration::from_micros(100);
 
@@ -397,6 +397,9 @@ fn describe_group(
         syncs::describe(emitter, context);
         labels::describe_group(emitter, context);
     }
+    if context.api.has_fixed_function(context.version) {
+        assembly_programs::describe(emitter, context);
+    }
 }
 
 /// Describes the programs of the context's share group in a spare context, so that the replay links none in a context of
@@ -436,7 +439,7 @@ fn describe_images(
     textures::bind_surfaces(emitter, process, context);
     samplers::describe(emitter, context, has);
     renderbuffers::describe(emitter, context, sibling);
-    if !context.has((2, 0), (1, 0)) {
+    if context.api.has_fixed_function(context.version) {
         es1::describe_textures(emitter, context, &driver);
     }
 }
@@ -450,9 +453,6 @@ fn describe_own(
     if let Some(drawn) = surface {
         surface::describe(emitter, process, context, drawn);
     }
-    if context.api == ContextApi::Compatibility {
-        emitter.leave_out(FIXED_FUNCTIONS);
-    }
     if !context.has((2, 0), (1, 0)) {
         es1::describe(emitter, process, context);
         return;
@@ -465,6 +465,7 @@ fn describe_own(
     queries::describe(emitter, context);
     labels::describe_own(emitter, context);
     labels::describe_messages(emitter, context);
+    fixed_function::describe(emitter, context);
     context::describe(emitter, process, context);
     unread.leave_out(emitter, context);
     if let Some(driver) = Gl::current() {
@@ -476,6 +477,7 @@ fn describe_own(
     pipelines::describe_active_feedback(emitter, context);
     queries::describe_active(emitter, context);
     queries::describe_condition(emitter, context);
+    fixed_function::describe_mode(emitter, context);
 }
 
 /// For a forked child: the thread that described shared state does not exist in it.
