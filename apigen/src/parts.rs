@@ -65,7 +65,7 @@ pub fn guard(command: &Command) -> Option<Guard> {
 }
 
 /// Whether the statement is a `let` whose value may create an object.
-fn makes_object(stmt: &Stmt) -> bool {
+pub fn makes_object(stmt: &Stmt) -> bool {
     let StmtKind::Let(_, value) = &stmt.kind else { return false };
     let mut found = false;
     walk(value, &mut |inner| {
@@ -106,6 +106,11 @@ impl Does {
         let mut does = Self::default();
         each(part, &mut |stmt| does.add(stmt, true));
         does
+    }
+
+    /// Effects in the tools of a statement and of those inside it.
+    pub fn by_in_tools(stmt: &Stmt) -> Self {
+        Self::in_tools(&Block { statements: vec![stmt.clone()] })
     }
 
     pub fn anything(self) -> bool {

@@ -17,6 +17,7 @@ use crate::claim;
 use crate::connection::Connection;
 use crate::driver;
 use crate::limits;
+use crate::lists;
 use crate::process;
 use crate::scope;
 use crate::snapshot::{self, Outdated};
@@ -132,7 +133,13 @@ fn attach(words: &Words, id: u16) -> Option<Entered> {
     let thread = own_thread(words, connection)?;
     // SAFETY: this thread's own state, and it is in no command.
     let (mut entered, epoch) = unsafe { thread.enter_slowly(&EPOCH) }?;
-    if !is_current(thread, connection, epoch) {
+    let is_busy = lists::is_busy();
+    if is_busy && !is_current(thread, connection, epoch) {
+        // The thread begins its part later. Until then it is recorded in the part before, if the capture has one.
+        if !(connection.has(thread) && capture::is_of_this_capture(thread.epoch())) {
+            return None;
+        }
+    } else if !is_current(thread, connection, epoch) {
         let mut newest = epoch;
         while begin_epoch(&mut entered, words, newest).is_err() {
             newest = EPOCH.follow()?;
@@ -142,7 +149,7 @@ fn attach(words: &Words, id: u16) -> Option<Entered> {
         connection.shared.segment.header().foreign_calls.fetch_add(1, Relaxed);
         return None;
     }
-    if thread.watches() || snapshot::is_incomplete() {
+    if !is_busy && (thread.watches() || snapshot::is_incomplete()) {
         tracking::with_state(|state| snapshot::describe_rest(&mut entered, state, epoch));
         update_ready(thread, words);
     }

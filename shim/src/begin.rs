@@ -7,12 +7,13 @@ use gapii_recorder::{Call, Entered, ErrnoGuard};
 
 use crate::attach;
 use crate::capture::{EPOCH, NOT_CAPTURING};
+use crate::lists;
 use crate::process;
 use crate::safe_point;
 use crate::tls::{IN_SLOW_PATH, words};
 
 /// Takes this thread for command `id`: from now on, commands that are called from inside go straight to the driver.
-/// `None` if the command is not recorded; the handler then passes it to the driver.
+/// `None` if the command is neither recorded nor kept for a display list; the handler then passes it to the driver.
 #[inline(always)]
 pub fn begin(id: u16) -> Option<Call> {
     let thread = words().thread();
@@ -30,7 +31,7 @@ pub fn begin(id: u16) -> Option<Call> {
 #[inline(never)]
 fn begin_slowly(id: u16) -> Option<Entered> {
     if EPOCH.now() == NOT_CAPTURING {
-        return None;
+        return lists::begin(id);
     }
     let words = words();
     if process::is_forked_child() && !words.is_aside(IN_SLOW_PATH) {
@@ -40,5 +41,5 @@ fn begin_slowly(id: u16) -> Option<Entered> {
         safe_point::become_own_process();
         words.set_aside(IN_SLOW_PATH, false);
     }
-    attach::begin_slowly(id)
+    attach::begin_slowly(id).or_else(|| lists::begin(id))
 }

@@ -9,6 +9,7 @@
 
 mod glx;
 mod level_zero;
+mod lists;
 
 use core::ffi::{CStr, c_char, c_void};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -431,6 +432,7 @@ pub use commands::*;
 pub use crate::generated::frames::*;
 pub use glx::*;
 pub use level_zero::*;
+pub use lists::*;
 
 /// The tracked image for a handle.
 fn tracked_image(handle: Handle) -> Ref<Image> {

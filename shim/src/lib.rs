@@ -51,6 +51,7 @@ mod imports;
 mod kept;
 mod level_zero;
 mod limits;
+mod lists;
 mod loaders_dlsym;
 mod module;
 mod open_groups;

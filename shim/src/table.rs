@@ -9,11 +9,12 @@
 
 use core::ptr;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32};
 use std::sync::OnceLock;
 
 use gapii_commands::Api;
 use gapii_edges::Settled;
+use gapii_state::gl::lists::is_compiled;
 use gapii_tracers::Traced;
 
 use crate::code::{Code, Handler};
@@ -63,6 +64,9 @@ static HANDLERS: OnceLock<&'static Handlers> = OnceLock::new();
 
 /// A value of [`Hooks`].
 static HOOKS: AtomicU8 = AtomicU8::new(Hooks::NotYet as u8);
+
+/// Number of threads that compile a display list.
+static COMPILING: AtomicU32 = AtomicU32::new(0);
 
 /// What the table of a process holds, disregarding tracers.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -137,6 +141,30 @@ pub fn settle_all() {
     (0..ids::COUNT).for_each(settle);
 }
 
+/// Notes that one thread more compiles a display list, or one fewer. While one does, the commands that lists have lead to their
+/// handlers.
+pub fn set_compiling(begins: bool) {
+    match begins {
+        true => COMPILING.fetch_add(1, SeqCst),
+        false => COMPILING.fetch_sub(1, SeqCst),
+    };
+    settle_compiled();
+}
+
+/// For a forked child, in which no thread compiles a list.
+pub fn forget_compiling() {
+    if COMPILING.swap(0, SeqCst) != 0 {
+        settle_compiled();
+    }
+}
+
+/// Recomputes the slots of the commands that lists have and the driver has.
+fn settle_compiled() {
+    for id in const { Api::Gl.ids() }.filter(|id| is_compiled(*id) && !driver(*id).is_null()) {
+        settle(usize::from(id));
+    }
+}
+
 /// Puts the stubs of traced calls into the slots of the commands in `traced`, and removes them from all others.
 /// Called by one thread at a time. Before the shim is set up, the slots keep their set-up stubs.
 pub fn trace(traced: &Traced<'_>) {
@@ -206,6 +234,7 @@ fn handler_for(id: usize, hooks: Hooks) -> Option<Handler> {
         Hooks::Capturing => handler,
         Hooks::Asleep | Hooks::Monitoring if is_hooked => handler,
         Hooks::Asleep => None,
+        Hooks::Monitoring if COMPILING.load(SeqCst) != 0 && is_compiled(id as u16) => handler,
         Hooks::Monitoring => all.trackers.get(id).copied().flatten(),
     }
 }

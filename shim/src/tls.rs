@@ -38,6 +38,8 @@ pub struct Words {
     pub last_frame: Cell<bool>,
     /// A kept command that came by an old slot of the table goes through the table again.
     pub goes_again: Cell<bool>,
+    /// The thread's state of compiling display lists, see `lists/compiling.rs`; null until it compiles one.
+    pub compiling: Cell<*const ()>,
     /// The debug groups that the thread has begun and not ended, in a capture whose frames end with groups.
     pub groups: OpenGroups,
 }
@@ -105,7 +107,7 @@ impl Words {
     }
 }
 
-const WORDS_BYTES: usize = 80;
+const WORDS_BYTES: usize = 88;
 const _: () = assert!(size_of::<Words>() == WORDS_BYTES);
 
 global_asm!(

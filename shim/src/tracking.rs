@@ -14,7 +14,8 @@ use core::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::Arc;
 
 use gapii_recorder::{Call, ErrnoGuard, InFlight, Recorder};
-use gapii_state::{Ignore, Observer, Process, Thread};
+use gapii_state::gl::lists::Executed;
+use gapii_state::{Observer, Process, Thread};
 
 use crate::imports;
 use crate::kept;
@@ -123,9 +124,10 @@ impl Tracker {
 
     /// Applies the command to the thread's state.
     #[inline(always)]
-    pub fn update(&mut self, act: impl FnOnce(&mut Thread, &ProgramMemory, &mut Ignore)) {
+    pub fn update(&mut self, act: impl FnOnce(&mut Thread, &ProgramMemory, &mut Executed)) {
         if let Ok(mut thread) = self.state.try_borrow_mut() {
-            act(&mut thread, &ProgramMemory, &mut Ignore);
+            // Where a list may be compiled, handlers stand in for trackers.
+            act(&mut thread, &ProgramMemory, &mut Executed);
         }
     }
 }

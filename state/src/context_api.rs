@@ -2,7 +2,7 @@
 
 use gapii_commands::constants::{
     EGL_CONTEXT_OPENGL_COMPATIBILITY_PROFILE_BIT, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
-    EGL_OPENGL_ES_API,
+    EGL_OPENGL_ES_API, GL_COMPILE,
 };
 
 use crate::{Context, Scope};
@@ -93,6 +93,14 @@ impl<S: Scope> Context<S> {
     #[inline]
     pub fn has(&self, es: (u8, u8), desktop: (u8, u8)) -> bool {
         self.api.is_es(self.version, es) || self.api.is_desktop(self.version, desktop)
+    }
+}
+
+impl<S: Scope> Context<S> {
+    /// Whether commands that display lists have are executed: no list is compiled, or the list's mode says so.
+    #[inline(always)]
+    pub fn executes(&self) -> bool {
+        self.list_mode != GL_COMPILE
     }
 }
 

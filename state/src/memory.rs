@@ -32,6 +32,11 @@ pub trait Memory {
         None
     }
 
+    /// What `GL_LIST_BASE` is in the driver; 0 without a driver. The current context has display lists.
+    fn list_base(&self) -> i64 {
+        0
+    }
+
     /// Whether the vertices of a draw are known although its indices are not, because a recording has them.
     fn has_vertices(&self) -> bool {
         false
@@ -88,6 +93,10 @@ impl<M: Memory + ?Sized> Memory for &M {
 
     fn bound_renderbuffer(&self) -> Option<BoundRenderbuffer> {
         M::bound_renderbuffer(self)
+    }
+
+    fn list_base(&self) -> i64 {
+        M::list_base(self)
     }
 
     fn has_vertices(&self) -> bool {
@@ -157,6 +166,10 @@ pub const NO_PARAM: u8 = 255;
 
 /// Receives the ranges of memory that a command accesses, in the order of its description.
 pub trait Observer {
+    /// Whether commands that it observes may be compiled into a display list. What such commands change depends on the mode
+    /// of the list.
+    const COMPILES: bool = true;
+
     /// The command reads (at enter) or has written (at leave) `len` bytes at `address`, for parameter `param` or
     /// for none ([`NO_PARAM`]).
     fn range(&mut self, param: u8, address: u64, len: u64);

@@ -66,6 +66,19 @@ pub struct Program {
     pub catch_alls: BTreeMap<String, String>,
 }
 
+impl Program {
+    /// Whether a display list has the command while one is compiled. Contexts without lists have no such commands.
+    pub fn is_compiled(&self, command: &Command) -> bool {
+        let is_desktop = command.desktop_version.is_some()
+            || matches!(command.origin, Origin::DesktopExtension | Origin::SharedExtension);
+        let is_never = |(role, of): &(Role, Slotted)| {
+            *role == Role::NeverCompiled
+                && matches!(of, Slotted::Command(name) if *name == command.name)
+        };
+        is_desktop && command.api == "gl" && !self.roles.iter().any(is_never)
+    }
+}
+
 macro_rules! id {
     ($(#[$doc:meta])* $id:ident, $list:ident, $item:ident) => {
         $(#[$doc])*
@@ -435,6 +448,8 @@ pub enum Role {
     Clears,
     /// The command reads the framebuffer for reading.
     ReadsFramebuffer,
+    /// The command is executed at once while a display list is compiled, and never compiled into it.
+    NeverCompiled,
 }
 
 impl Role {
@@ -965,6 +980,9 @@ pub enum ExprKind {
     Desktop(u32, u32),
     /// Whether the context draws without a program.
     FixedFunction,
+    /// Whether a command that is compiled into a display list is also executed, if a list is being compiled; true if none is.
+    /// No description has it: the compiler puts it around the changes of such commands.
+    Executes,
     /// Whether the context has the extension.
     HasExtension(String),
     IsNull(Box<Expr>),

@@ -88,6 +88,7 @@ pub fn map(expr: &Expr, f: &mut dyn FnMut(&Expr) -> Expr) -> Expr {
         | ExprKind::Version(..)
         | ExprKind::Desktop(..)
         | ExprKind::FixedFunction
+        | ExprKind::Executes
         | ExprKind::HasExtension(_) => expr.kind.clone(),
         ExprKind::ObjectField(id, object, field) => ExprKind::ObjectField(*id, b(object), *field),
         ExprKind::StructField(id, value, field) => ExprKind::StructField(*id, b(value), *field),

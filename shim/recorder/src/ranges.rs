@@ -130,6 +130,18 @@ impl Ranges {
         }
     }
 
+    /// Calls `see` with the parameter, the address and the size of each range that was named; the parameter is 255 for none, and
+    /// the size 0 for an unknown extent.
+    pub fn each(&self, slot: &mut ScratchSlot, mut see: impl FnMut(u8, u64, u64)) {
+        if self.is_empty() {
+            return;
+        }
+        let Some(scratch) = slot.get() else { return };
+        for range in scratch.ranges.iter().take(self.count as usize) {
+            see(range.param(), range.address, range.len());
+        }
+    }
+
     /// Drops the ranges, because no record will hold them.
     pub fn forget(&mut self) {
         *self = Ranges::default();

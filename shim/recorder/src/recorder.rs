@@ -12,6 +12,7 @@ use gapii_ringbuf::Reservation;
 
 use crate::blob::{BlobSender, Kept, Lost, Number, Source};
 use crate::clock::clock_ns;
+use crate::keeping::Keeping;
 use crate::observe::Observation;
 use crate::part::Part;
 use crate::ranges::Ranges;
@@ -19,6 +20,9 @@ use crate::record::Writer;
 use crate::scalar::{Scalar, word_of};
 use crate::scratch::ScratchSlot;
 use crate::shared::Shared;
+
+/// The parameter of an observation that belongs to none.
+const NO_PARAM: u8 = 255;
 
 /// The recording half of a thread. All zeros: without a ring.
 #[repr(C)]
@@ -40,6 +44,22 @@ impl Recorder {
             ranges: Ranges::default(),
             scratch: ScratchSlot::unmapped(),
         }
+    }
+
+    /// Returns a recorder that has no ring, and only [keeps](Keeping).
+    pub fn without_ring() -> Self {
+        Self {
+            writer: Writer::detached(),
+            blobs: BlobSender::without_ring(),
+            ranges: Ranges::default(),
+            scratch: ScratchSlot::unmapped(),
+        }
+    }
+
+    /// Sets where commands go beside the ring. Between two commands.
+    pub fn set_keeping(&mut self, keeping: Option<Keeping>) {
+        self.blobs.set_all_slow(keeping.is_some());
+        self.writer.set_keeping(keeping.map(Box::new));
     }
 
     /// Returns the thread's end of its ring.
@@ -297,6 +317,7 @@ impl Recorder {
         fixed_bytes: u32,
         reads: &mut [Observation],
     ) -> Option<Reservation> {
+        self.keep_memory(fixed_bytes, reads);
         match self.look(fixed_bytes, reads) {
             // SAFETY: passed on.
             Ok(payload_bytes) => unsafe { self.reserve(id, flags, payload_bytes as u32) },
@@ -308,10 +329,32 @@ impl Recorder {
         }
     }
 
+    /// Gives the observations and ranges to the host's keeper, if there is one. A thread without a ring then forgets them.
+    fn keep_memory(&mut self, fixed_bytes: u32, reads: &mut [Observation]) {
+        let Self { writer, ranges, scratch, .. } = self;
+        let Some(keeping) = writer.keeping() else { return };
+        for seen in reads.iter() {
+            let (address, bytes) = seen.memory().unwrap_or_default();
+            keeping.memory(fixed_bytes, true, NO_PARAM, address, bytes);
+        }
+        ranges.each(scratch, |param, address, bytes| {
+            keeping.memory(fixed_bytes, false, param, address, bytes);
+        });
+        self.forget_without_ring(reads);
+    }
+
+    /// In a thread without a ring: no record has the observations and the ranges.
+    fn forget_without_ring(&mut self, observations: &mut [Observation]) {
+        if self.writer.shared().is_none() {
+            observations.iter_mut().for_each(|seen| seen.set_kept(Kept::Unrecorded));
+            self.ranges.forget();
+        }
+    }
+
     /// Whether all observations can be copied into the record as they are, and there are no ranges.
     #[inline(always)]
     fn are_plain(&self, observations: &[Observation]) -> bool {
-        let min = self.blobs.min_bytes();
+        let min = self.blobs.plain_below();
         let is_plain = |seen: &Observation| seen.is_small(min) && seen.is_known();
         observations.iter().all(is_plain) && self.ranges.is_empty()
     }
@@ -350,6 +393,7 @@ impl Recorder {
     /// missing.
     #[inline(never)]
     fn look_or_not(&mut self, fixed_bytes: u32, observations: &mut [Observation]) -> u64 {
+        self.forget_without_ring(observations);
         self.look(fixed_bytes, observations).unwrap_or_else(|Lost| {
             self.ranges.forget();
             for seen in observations.iter_mut() {

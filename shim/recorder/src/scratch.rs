@@ -76,6 +76,11 @@ impl Range {
         observation_word(kind, self.len()) | self.word & !((1 << Self::LEN_BITS) - 1)
     }
 
+    /// Returns the index of the parameter; 255 for none.
+    pub fn param(self) -> u8 {
+        self.param_field().wrapping_sub(1)
+    }
+
     /// Returns the index of the parameter plus one; 0 for none.
     #[inline]
     fn param_field(self) -> u8 {

@@ -93,6 +93,33 @@ impl Thread {
         is_attached.then_some(thread)
     }
 
+    /// Makes a thread that has no slot and no ring, and that only keeps commands.
+    pub fn without_ring() -> Self {
+        let gate = Gate::closed();
+        gate.leave(WITHOUT_GL);
+        Self {
+            recorder: UnsafeCell::new(Recorder::without_ring()),
+            gate,
+            ready: Cell::new(WITHOUT_GL),
+            watches: Cell::new(false),
+            epoch: Cell::new(0),
+            tid: AtomicU32::new(0),
+            frames: FramePixels::none(),
+        }
+    }
+
+    /// Enters a thread without a ring. `None` if it is inside a command.
+    ///
+    /// # Safety
+    /// In the thread itself.
+    pub unsafe fn enter_to_keep(&'static self) -> Option<Entered> {
+        if self.gate.ready() == 0 {
+            return None;
+        }
+        self.gate.close();
+        Some(Entered::new(self))
+    }
+
     /// Whether this is a thread of this process that has claimed a slot.
     #[inline]
     pub fn is_claimed(&self) -> bool {

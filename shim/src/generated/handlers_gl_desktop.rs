@@ -36,7 +36,7 @@ followed! {
         []
 }
 followed! { GL_ARRAY_ELEMENT: glArrayElement(i: i32); state gl [enter]; enter EFFECT, []; finish }
-plain! { GL_BEGIN: glBegin(mode: u32); enter EFFECT; finish }
+followed! { GL_BEGIN: glBegin(mode: u32); state gl [tracked enter]; enter EFFECT; finish }
 followed! {
     GL_BEGIN_CONDITIONAL_RENDER: glBeginConditionalRender(id: u32, mode: u32);
     state gl [tracked enter]; enter EFFECT; finish
@@ -102,10 +102,13 @@ followed! {
         flags: u32);
     state gl [tracked enter]; enter EFFECT, []; finish
 }
-followed! { GL_CALL_LIST: glCallList(list: u32); state gl [enter]; enter EFFECT, []; finish }
+followed! {
+    GL_CALL_LIST: glCallList(list: u32);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
 followed! {
     GL_CALL_LISTS: glCallLists(n: i32, r#type: u32, lists: *const c_void);
-    state gl [enter]; enter EFFECT, [observe::array(lists,
+    state gl [tracked enter]; enter EFFECT, [observe::array(lists,
         (n as i64).saturating_mul(sizes::list_number_bytes(r#type)), 1)]; finish
 }
 followed! {
@@ -326,7 +329,10 @@ followed! {
     GL_CREATE_VERTEX_ARRAYS: glCreateVertexArrays(n: i32, arrays: *mut u32);
     state gl [tracked leave]; enter LEAVES; leave EFFECT, [observe::array(arrays, n as i64, 4)]
 }
-plain! { GL_DELETE_LISTS: glDeleteLists(list: u32, range: i32); enter EFFECT; finish }
+followed! {
+    GL_DELETE_LISTS: glDeleteLists(list: u32, range: i32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
 plain! { GL_DEPTH_RANGE: glDepthRange(n: f64, f: f64); enter EFFECT; finish }
 plain! {
     GL_DEPTH_RANGE_ARRAYV: glDepthRangeArrayv(first: u32, count: i32, v: *const f64);
@@ -394,12 +400,12 @@ followed! {
     GL_ENABLE_VERTEX_ARRAY_ATTRIB: glEnableVertexArrayAttrib(vaobj: u32, index: u32);
     state gl [tracked enter]; enter EFFECT; finish
 }
-followed! { GL_END: glEnd(); state gl [enter]; enter EFFECT, []; finish }
+followed! { GL_END: glEnd(); state gl [tracked enter]; enter EFFECT, []; finish }
 followed! {
     GL_END_CONDITIONAL_RENDER: glEndConditionalRender();
     state gl [tracked enter]; enter EFFECT; finish
 }
-plain! { GL_END_LIST: glEndList(); enter EFFECT; finish }
+hooked! { GL_END_LIST: glEndList(); state [enter]; enter EFFECT | LEAVES; leave 0, [] }
 followed! {
     GL_END_QUERY_INDEXED: glEndQueryIndexed(target: u32, index: u32);
     state gl [enter]; enter EFFECT, []; finish
@@ -473,7 +479,10 @@ plain! {
     GL_FRUSTUM: glFrustum(left: f64, right: f64, bottom: f64, top: f64, zNear: f64, zFar: f64);
     enter EFFECT; finish
 }
-plain! { GL_GEN_LISTS: glGenLists(range: i32) -> u32; enter LEAVES; result EFFECT }
+followed! {
+    GL_GEN_LISTS: glGenLists(range: i32) -> u32;
+    state gl [tracked leave]; enter LEAVES; leave EFFECT, []
+}
 followed! {
     GL_GENERATE_TEXTURE_MIPMAP: glGenerateTextureMipmap(texture: u32);
     state gl [tracked enter]; enter EFFECT, []; finish
@@ -1258,7 +1267,10 @@ followed! {
         samples: i32, internalformat: u32, width: i32, height: i32);
     state gl [tracked enter]; enter EFFECT; finish
 }
-plain! { GL_NEW_LIST: glNewList(list: u32, mode: u32); enter EFFECT; finish }
+hooked! {
+    GL_NEW_LIST: glNewList(list: u32, mode: u32);
+    state [enter]; enter EFFECT | LEAVES; leave 0, []
+}
 plain! { GL_NORMAL3B: glNormal3b(nx: i8, ny: i8, nz: i8); enter EFFECT; finish }
 plain! { GL_NORMAL3BV: glNormal3bv(v: *const i8); enter EFFECT, [observe::array(v, 3, 1)]; finish }
 plain! { GL_NORMAL3D: glNormal3d(nx: f64, ny: f64, nz: f64); enter EFFECT; finish }

@@ -20,7 +20,7 @@ use crate::generated::ids::GL_GET_FLOATV;
 use crate::tls::words;
 
 /// Maximum size of the arguments of a setup command, in 8-byte words.
-const FIXED_WORDS: usize = 12;
+const FIXED_WORDS: usize = 16;
 /// Maximum number of parameters at which a setup command always reads memory.
 const READS_MAX: usize = 4;
 
@@ -160,6 +160,16 @@ impl Command<'_> {
             4 => self.arg(word as u32),
             _ => self.arg(word),
         }
+    }
+
+    /// All arguments at once, as a record has them: `bytes` bytes in whole words.
+    pub fn words(mut self, words: &[u64], bytes: usize) -> Self {
+        debug_assert!(words.len() <= FIXED_WORDS, "more arguments than are needed here");
+        for (to, from) in self.fixed.iter_mut().zip(words) {
+            *to = *from;
+        }
+        self.fixed_bytes = bytes.min(size_of_val(&self.fixed));
+        self
     }
 
     /// Memory that the command always reads, in the order of its parameters.

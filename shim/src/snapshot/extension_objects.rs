@@ -1,6 +1,5 @@
 //! Objects that only extensions have. Fences of GL_NV_fence are described: a fence that was set is set again, and is finished
-//! soon. Semaphores, assembly programs, paths of
-//! GL_NV_path_rendering and streams of EGL are missing.
+//! soon. Semaphores, paths of GL_NV_path_rendering and streams of EGL are missing.
 
 use gapii_state::{Context, Process};
 
@@ -20,8 +19,6 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
             emitter.command(GL_SET_FENCE_NV).arg(name).arg(condition).done();
         }
     }
-    let assembly: Vec<u32> = context.group.lock().assembly_programs.names();
-    assembly.into_iter().for_each(|name| emitter.leave_out_of("assembly program", name));
     let (semaphores, paths): (Vec<_>, Vec<_>) = {
         let group = context.group.lock();
         let semaphores = group.semaphores.named().map(|(object, _)| object.name() as u32);

@@ -68,6 +68,7 @@ mod level_zero_calls;
 mod levels;
 mod like;
 mod link_parameters;
+mod lists;
 mod made;
 mod memory_objects;
 mod missing;
@@ -399,6 +400,7 @@ fn describe_group(
     }
     if context.api.has_fixed_function(context.version) {
         assembly_programs::describe(emitter, context);
+        lists::describe(emitter, context);
     }
 }
 

@@ -55,10 +55,31 @@ mod glArrayElement {
 }
 
 mod glBegin {
-    fn enter(thread: Whole, memory: M, seen: O, mode: u32) {
+    fn enter(thread: S, memory: M, seen: O, mode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::draws_something(&*context, mode) && context.begun.is_none() {
-            set!(S, context.begun, Some(mode));
+        if !O::COMPILES || context.executes() {
+            if context.api.has_fixed_function(context.version)
+                && functions::draws_something(&*context, mode)
+                && context.begun.is_none()
+            {
+                set!(S, context.begun, Some(mode));
+            }
+        }
+    }
+}
+
+mod glBeginConditionalRender {
+    fn enter(thread: S, memory: M, seen: O, id: u32, mode: u32) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            let condition: Ref<Query> = context.queries.find(u64::from(id));
+            if condition.is_some()
+                && context.condition.is_none()
+                && functions::is_condition_mode(&*context, mode)
+            {
+                set!(S, context.condition, condition);
+                set!(S, context.condition_mode, mode);
+            }
         }
     }
 }
@@ -66,35 +87,38 @@ mod glBegin {
 mod glBeginQueryIndexed {
     fn enter(thread: S, memory: M, seen: O, target: u32, index: u32, id: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let begun: Ref<Query> = context.queries.find(u64::from(id));
-        let has_other_target: bool =
-            i64::from(context.queries.get(begun).map_or(0, |it| it.target)) != 0
-                && i64::from(context.queries.get(begun).map_or(0, |it| it.target))
-                    != i64::from(target);
-        if begun.is_some() && functions::is_query_target(&*context, target) && !has_other_target {
-            if S::WHOLE
-                && let Some(context) = context.whole()
+        if !O::COMPILES || context.executes() {
+            let begun: Ref<Query> = context.queries.find(u64::from(id));
+            let has_other_target: bool =
+                i64::from(context.queries.get(begun).map_or(0, |it| it.target)) != 0
+                    && i64::from(context.queries.get(begun).map_or(0, |it| it.target))
+                        != i64::from(target);
+            if begun.is_some() && functions::is_query_target(&*context, target) && !has_other_target
             {
-                if i64::from(index) == 0 {
-                    if let Some(it) = context.active_queries.at_mut(target) {
-                        set!(S, *it, begun);
-                    }
-                } else {
-                    if let Some(it) =
-                        context.stream_queries.at_mut(functions::stream_query(target, index))
-                    {
-                        set!(S, *it, begun);
+                if S::WHOLE
+                    && let Some(context) = context.whole()
+                {
+                    if i64::from(index) == 0 {
+                        if let Some(it) = context.active_queries.at_mut(target) {
+                            set!(S, *it, begun);
+                        }
+                    } else {
+                        if let Some(it) =
+                            context.stream_queries.at_mut(functions::stream_query(target, index))
+                        {
+                            set!(S, *it, begun);
+                        }
                     }
                 }
-            }
-            if let Some(it) = context.queries.get_mut(begun) {
-                set!(S, it.target, target);
-            }
-            if S::WHOLE
-                && let Some(context) = context.whole()
-            {
                 if let Some(it) = context.queries.get_mut(begun) {
-                    set!(S, it.is_active, true);
+                    set!(S, it.target, target);
+                }
+                if S::WHOLE
+                    && let Some(context) = context.whole()
+                {
+                    if let Some(it) = context.queries.get_mut(begun) {
+                        set!(S, it.is_active, true);
+                    }
                 }
             }
         }
@@ -748,91 +772,97 @@ mod glBindImageTextures {
             return;
         }
         let mut group = context.group.lock();
-        if i64::from(count) <= 1024 {
-            for i in number::range(0, i64::from(count)) {
-                if functions::is_below(
-                    number::add(i64::from(first), i) as u32,
-                    context.limits.image_units,
-                ) {
-                    if textures == 0 {
-                        let unit_1: u32 = number::add(i64::from(first), i) as u32;
-                        let texture_2: Ref<Texture> = group.textures.find(0);
-                        let access_3: u32 = GL_READ_ONLY as u32;
-                        let format_4: u32 = GL_R8 as u32;
-                        if let Some(it) = context.images.at_mut(i64::from(unit_1)) {
-                            set!(S, it.texture, texture_2);
-                        }
-                        if let Some(it) = context.images.at_mut(i64::from(unit_1)) {
-                            set!(S, it.level, 0);
-                        }
-                        if let Some(it) = context.images.at_mut(i64::from(unit_1)) {
-                            set!(S, it.layered, false);
-                        }
-                        if let Some(it) = context.images.at_mut(i64::from(unit_1)) {
-                            set!(S, it.layer, 0);
-                        }
-                        if let Some(it) = context.images.at_mut(i64::from(unit_1)) {
-                            set!(S, it.access, access_3);
-                        }
-                        if let Some(it) = context.images.at_mut(i64::from(unit_1)) {
-                            set!(S, it.format, format_4);
-                        }
-                    } else {
-                        if i64::from(memory.element::<u32>(textures, i)) == 0 {
-                            let unit_5: u32 = number::add(i64::from(first), i) as u32;
-                            let texture_6: Ref<Texture> = group.textures.find(0);
-                            let access_7: u32 = GL_READ_ONLY as u32;
-                            let format_8: u32 = GL_R8 as u32;
-                            if let Some(it) = context.images.at_mut(i64::from(unit_5)) {
-                                set!(S, it.texture, texture_6);
+        if !O::COMPILES || context.executes() {
+            if i64::from(count) <= 1024 {
+                for i in number::range(0, i64::from(count)) {
+                    if functions::is_below(
+                        number::add(i64::from(first), i) as u32,
+                        context.limits.image_units,
+                    ) {
+                        if textures == 0 {
+                            let unit_1: u32 = number::add(i64::from(first), i) as u32;
+                            let texture_2: Ref<Texture> = group.textures.find(0);
+                            let access_3: u32 = GL_READ_ONLY as u32;
+                            let format_4: u32 = GL_R8 as u32;
+                            if let Some(it) = context.images.at_mut(i64::from(unit_1)) {
+                                set!(S, it.texture, texture_2);
                             }
-                            if let Some(it) = context.images.at_mut(i64::from(unit_5)) {
+                            if let Some(it) = context.images.at_mut(i64::from(unit_1)) {
                                 set!(S, it.level, 0);
                             }
-                            if let Some(it) = context.images.at_mut(i64::from(unit_5)) {
+                            if let Some(it) = context.images.at_mut(i64::from(unit_1)) {
                                 set!(S, it.layered, false);
                             }
-                            if let Some(it) = context.images.at_mut(i64::from(unit_5)) {
+                            if let Some(it) = context.images.at_mut(i64::from(unit_1)) {
                                 set!(S, it.layer, 0);
                             }
-                            if let Some(it) = context.images.at_mut(i64::from(unit_5)) {
-                                set!(S, it.access, access_7);
+                            if let Some(it) = context.images.at_mut(i64::from(unit_1)) {
+                                set!(S, it.access, access_3);
                             }
-                            if let Some(it) = context.images.at_mut(i64::from(unit_5)) {
-                                set!(S, it.format, format_8);
+                            if let Some(it) = context.images.at_mut(i64::from(unit_1)) {
+                                set!(S, it.format, format_4);
                             }
                         } else {
-                            let bound: Ref<Texture> =
-                                group.textures.find(u64::from(memory.element::<u32>(textures, i)));
-                            if i64::from(group.textures.get(bound).map_or(0, |it| it.target)) != 0 {
-                                let unit_10: u32 = number::add(i64::from(first), i) as u32;
-                                let access_11: u32 = GL_READ_WRITE as u32;
-                                let format_12: u32 = group
-                                    .textures
-                                    .get(bound)
-                                    .and_then(|it| {
-                                        it.images
-                                            .at(functions::level_target(&*context, &*group, bound))
-                                    })
-                                    .and_then(|it| it.at(0))
-                                    .map_or(0, |it| it.format);
-                                if let Some(it) = context.images.at_mut(i64::from(unit_10)) {
-                                    set!(S, it.texture, bound);
+                            if i64::from(memory.element::<u32>(textures, i)) == 0 {
+                                let unit_5: u32 = number::add(i64::from(first), i) as u32;
+                                let texture_6: Ref<Texture> = group.textures.find(0);
+                                let access_7: u32 = GL_READ_ONLY as u32;
+                                let format_8: u32 = GL_R8 as u32;
+                                if let Some(it) = context.images.at_mut(i64::from(unit_5)) {
+                                    set!(S, it.texture, texture_6);
                                 }
-                                if let Some(it) = context.images.at_mut(i64::from(unit_10)) {
+                                if let Some(it) = context.images.at_mut(i64::from(unit_5)) {
                                     set!(S, it.level, 0);
                                 }
-                                if let Some(it) = context.images.at_mut(i64::from(unit_10)) {
-                                    set!(S, it.layered, true);
+                                if let Some(it) = context.images.at_mut(i64::from(unit_5)) {
+                                    set!(S, it.layered, false);
                                 }
-                                if let Some(it) = context.images.at_mut(i64::from(unit_10)) {
+                                if let Some(it) = context.images.at_mut(i64::from(unit_5)) {
                                     set!(S, it.layer, 0);
                                 }
-                                if let Some(it) = context.images.at_mut(i64::from(unit_10)) {
-                                    set!(S, it.access, access_11);
+                                if let Some(it) = context.images.at_mut(i64::from(unit_5)) {
+                                    set!(S, it.access, access_7);
                                 }
-                                if let Some(it) = context.images.at_mut(i64::from(unit_10)) {
-                                    set!(S, it.format, format_12);
+                                if let Some(it) = context.images.at_mut(i64::from(unit_5)) {
+                                    set!(S, it.format, format_8);
+                                }
+                            } else {
+                                let bound: Ref<Texture> = group
+                                    .textures
+                                    .find(u64::from(memory.element::<u32>(textures, i)));
+                                if i64::from(group.textures.get(bound).map_or(0, |it| it.target))
+                                    != 0
+                                {
+                                    let unit_10: u32 = number::add(i64::from(first), i) as u32;
+                                    let access_11: u32 = GL_READ_WRITE as u32;
+                                    let format_12: u32 = group
+                                        .textures
+                                        .get(bound)
+                                        .and_then(|it| {
+                                            it.images.at(functions::level_target(
+                                                &*context, &*group, bound,
+                                            ))
+                                        })
+                                        .and_then(|it| it.at(0))
+                                        .map_or(0, |it| it.format);
+                                    if let Some(it) = context.images.at_mut(i64::from(unit_10)) {
+                                        set!(S, it.texture, bound);
+                                    }
+                                    if let Some(it) = context.images.at_mut(i64::from(unit_10)) {
+                                        set!(S, it.level, 0);
+                                    }
+                                    if let Some(it) = context.images.at_mut(i64::from(unit_10)) {
+                                        set!(S, it.layered, true);
+                                    }
+                                    if let Some(it) = context.images.at_mut(i64::from(unit_10)) {
+                                        set!(S, it.layer, 0);
+                                    }
+                                    if let Some(it) = context.images.at_mut(i64::from(unit_10)) {
+                                        set!(S, it.access, access_11);
+                                    }
+                                    if let Some(it) = context.images.at_mut(i64::from(unit_10)) {
+                                        set!(S, it.format, format_12);
+                                    }
                                 }
                             }
                         }
@@ -849,38 +879,43 @@ mod glBindSamplers {
         if count < 0 {
             return;
         }
-        if i64::from(count) <= 1024 {
-            for i in number::range(0, i64::from(count)) {
-                if functions::is_below(
-                    number::add(i64::from(first), i) as u32,
-                    context.limits.texture_units,
-                ) {
-                    if samplers == 0 {
-                        {
-                            let value = Ref::NONE;
-                            if let Some(it) =
-                                context.texture_units.at_mut(number::add(i64::from(first), i))
+        if !O::COMPILES || context.executes() {
+            if i64::from(count) <= 1024 {
+                for i in number::range(0, i64::from(count)) {
+                    if functions::is_below(
+                        number::add(i64::from(first), i) as u32,
+                        context.limits.texture_units,
+                    ) {
+                        if samplers == 0 {
                             {
-                                set!(S, it.sampler, value);
-                            }
-                        }
-                    } else {
-                        let found_1: Ref<Sampler> = context.caches.samplers.find(
-                            &context.group,
-                            u64::from(memory.element::<u32>(samplers, i)),
-                            |group| &mut group.samplers,
-                        );
-                        if i64::from(memory.element::<u32>(samplers, i)) == 0 || found_1.is_some() {
-                            {
-                                let value = context.caches.samplers.find(
-                                    &context.group,
-                                    u64::from(memory.element::<u32>(samplers, i)),
-                                    |group| &mut group.samplers,
-                                );
+                                let value = Ref::NONE;
                                 if let Some(it) =
                                     context.texture_units.at_mut(number::add(i64::from(first), i))
                                 {
                                     set!(S, it.sampler, value);
+                                }
+                            }
+                        } else {
+                            let found_1: Ref<Sampler> = context.caches.samplers.find(
+                                &context.group,
+                                u64::from(memory.element::<u32>(samplers, i)),
+                                |group| &mut group.samplers,
+                            );
+                            if i64::from(memory.element::<u32>(samplers, i)) == 0
+                                || found_1.is_some()
+                            {
+                                {
+                                    let value = context.caches.samplers.find(
+                                        &context.group,
+                                        u64::from(memory.element::<u32>(samplers, i)),
+                                        |group| &mut group.samplers,
+                                    );
+                                    if let Some(it) = context
+                                        .texture_units
+                                        .at_mut(number::add(i64::from(first), i))
+                                    {
+                                        set!(S, it.sampler, value);
+                                    }
                                 }
                             }
                         }
@@ -924,37 +959,43 @@ mod glBindTextures {
             return;
         }
         let mut group = context.group.lock();
-        if i64::from(count) <= 1024 {
-            for i in number::range(0, i64::from(count)) {
-                if functions::is_below(
-                    number::add(i64::from(first), i) as u32,
-                    context.limits.texture_units,
-                ) {
-                    if textures == 0 {
-                        if let Some(it) =
-                            context.texture_units.at_mut(number::add(i64::from(first), i))
-                        {
-                            (&mut it.bindings).clear();
-                        }
-                    } else {
-                        if i64::from(memory.element::<u32>(textures, i)) == 0 {
+        if !O::COMPILES || context.executes() {
+            if i64::from(count) <= 1024 {
+                for i in number::range(0, i64::from(count)) {
+                    if functions::is_below(
+                        number::add(i64::from(first), i) as u32,
+                        context.limits.texture_units,
+                    ) {
+                        if textures == 0 {
                             if let Some(it) =
                                 context.texture_units.at_mut(number::add(i64::from(first), i))
                             {
                                 (&mut it.bindings).clear();
                             }
                         } else {
-                            let bound: Ref<Texture> =
-                                group.textures.find(u64::from(memory.element::<u32>(textures, i)));
-                            if i64::from(group.textures.get(bound).map_or(0, |it| it.target)) != 0 {
+                            if i64::from(memory.element::<u32>(textures, i)) == 0 {
+                                if let Some(it) =
+                                    context.texture_units.at_mut(number::add(i64::from(first), i))
                                 {
-                                    let key_0 = group.textures.get(bound).map_or(0, |it| it.target);
-                                    if let Some(it) = context
-                                        .texture_units
-                                        .at_mut(number::add(i64::from(first), i))
-                                        && let Some(it) = it.bindings.at_mut(key_0)
+                                    (&mut it.bindings).clear();
+                                }
+                            } else {
+                                let bound: Ref<Texture> = group
+                                    .textures
+                                    .find(u64::from(memory.element::<u32>(textures, i)));
+                                if i64::from(group.textures.get(bound).map_or(0, |it| it.target))
+                                    != 0
+                                {
                                     {
-                                        set!(S, *it, bound);
+                                        let key_0 =
+                                            group.textures.get(bound).map_or(0, |it| it.target);
+                                        if let Some(it) = context
+                                            .texture_units
+                                            .at_mut(number::add(i64::from(first), i))
+                                            && let Some(it) = it.bindings.at_mut(key_0)
+                                        {
+                                            set!(S, *it, bound);
+                                        }
                                     }
                                 }
                             }
@@ -1108,10 +1149,17 @@ mod glCallList {
         }
         crate::changed_maps(thread, memory, seen);
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            set!(S, context.called_lists, number::add(number::int(context.called_lists), 1) as u64);
+        if !O::COMPILES || context.executes() {
+            if S::WHOLE
+                && let Some(context) = context.whole()
+            {
+                set!(
+                    S,
+                    context.called_lists,
+                    number::add(number::int(context.called_lists), 1) as u64
+                );
+            }
+            crate::gl::call_list(thread, memory, i64::from(list));
         }
     }
 }
@@ -1126,14 +1174,17 @@ mod glCallLists {
             return;
         }
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            set!(
-                S,
-                context.called_lists,
-                number::add(number::int(context.called_lists), i64::from(n)) as u64
-            );
+        if !O::COMPILES || context.executes() {
+            if S::WHOLE
+                && let Some(context) = context.whole()
+            {
+                set!(
+                    S,
+                    context.called_lists,
+                    number::add(number::int(context.called_lists), i64::from(n)) as u64
+                );
+            }
+            crate::gl::call_lists(thread, memory, i64::from(n), r#type, lists);
         }
     }
 }
@@ -1153,8 +1204,10 @@ mod glCheckNamedFramebufferStatus {
 mod glClampColor {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, clamp: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.color_clamps.at_mut(target) {
-            set!(S, *it, clamp);
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.color_clamps.at_mut(target) {
+                set!(S, *it, clamp);
+            }
         }
     }
 }
@@ -1162,17 +1215,19 @@ mod glClampColor {
 mod glClearAccum {
     fn enter(thread: Whole, memory: M, seen: O, red: f32, green: f32, blue: f32, alpha: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.clear_accumulation.at_mut(0) {
-            set!(S, *it, red);
-        }
-        if let Some(it) = context.clear_accumulation.at_mut(1) {
-            set!(S, *it, green);
-        }
-        if let Some(it) = context.clear_accumulation.at_mut(2) {
-            set!(S, *it, blue);
-        }
-        if let Some(it) = context.clear_accumulation.at_mut(3) {
-            set!(S, *it, alpha);
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.clear_accumulation.at_mut(0) {
+                set!(S, *it, red);
+            }
+            if let Some(it) = context.clear_accumulation.at_mut(1) {
+                set!(S, *it, green);
+            }
+            if let Some(it) = context.clear_accumulation.at_mut(2) {
+                set!(S, *it, blue);
+            }
+            if let Some(it) = context.clear_accumulation.at_mut(3) {
+                set!(S, *it, alpha);
+            }
         }
     }
 }
@@ -1239,14 +1294,18 @@ mod glClearBufferSubData {
 mod glClearDepth {
     fn enter(thread: Whole, memory: M, seen: O, depth: f64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.clear_depth, depth as f32);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.clear_depth, depth as f32);
+        }
     }
 }
 
 mod glClearIndex {
     fn enter(thread: Whole, memory: M, seen: O, c: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.clear_index, c);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.clear_index, c);
+        }
     }
 }
 
@@ -1320,14 +1379,16 @@ mod glClearNamedBufferSubData {
 mod glClipPlane {
     fn enter(thread: Whole, memory: M, seen: O, plane: u32, equation: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_clip_plane(plane) {
-            for i in number::range(0, 4) {
-                {
-                    let value = memory.element::<f64>(equation, i) as f32;
-                    if let Some(it) = context.clip_planes.at_mut(plane)
-                        && let Some(it) = it.at_mut(i)
+        if !O::COMPILES || context.executes() {
+            if functions::is_clip_plane(plane) {
+                for i in number::range(0, 4) {
                     {
-                        set!(S, *it, value);
+                        let value = memory.element::<f64>(equation, i) as f32;
+                        if let Some(it) = context.clip_planes.at_mut(plane)
+                            && let Some(it) = it.at_mut(i)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
                 }
             }
@@ -1337,45 +1398,44 @@ mod glClipPlane {
 
 mod glColor3b {
     fn enter(thread: Whole, memory: M, seen: O, red: i8, green: i8, blue: i8) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let x_1: f64 = (i64::from(red) as f64) / 127.0_f64;
-        let y_2: f64 = (i64::from(green) as f64) / 127.0_f64;
-        let z_3: f64 = (i64::from(blue) as f64) / 127.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let x_1: f64 = (i64::from(red) as f64) / 127.0_f64;
+            let y_2: f64 = (i64::from(green) as f64) / 127.0_f64;
+            let z_3: f64 = (i64::from(blue) as f64) / 127.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -1383,45 +1443,44 @@ mod glColor3b {
 
 mod glColor3bv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let x_1: f64 = (i64::from(memory.element::<i8>(v, 0)) as f64) / 127.0_f64;
-        let y_2: f64 = (i64::from(memory.element::<i8>(v, 1)) as f64) / 127.0_f64;
-        let z_3: f64 = (i64::from(memory.element::<i8>(v, 2)) as f64) / 127.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let x_1: f64 = (i64::from(memory.element::<i8>(v, 0)) as f64) / 127.0_f64;
+            let y_2: f64 = (i64::from(memory.element::<i8>(v, 1)) as f64) / 127.0_f64;
+            let z_3: f64 = (i64::from(memory.element::<i8>(v, 2)) as f64) / 127.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -1429,42 +1488,41 @@ mod glColor3bv {
 
 mod glColor3d {
     fn enter(thread: Whole, memory: M, seen: O, red: f64, green: f64, blue: f64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let w_1: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = red as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let w_1: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = red as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = green as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = green as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = blue as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = blue as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -1472,45 +1530,44 @@ mod glColor3d {
 
 mod glColor3dv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let x_1: f64 = memory.element::<f64>(v, 0);
-        let y_2: f64 = memory.element::<f64>(v, 1);
-        let z_3: f64 = memory.element::<f64>(v, 2);
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let x_1: f64 = memory.element::<f64>(v, 0);
+            let y_2: f64 = memory.element::<f64>(v, 1);
+            let z_3: f64 = memory.element::<f64>(v, 2);
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -1518,45 +1575,44 @@ mod glColor3dv {
 
 mod glColor3f {
     fn enter(thread: Whole, memory: M, seen: O, red: f32, green: f32, blue: f32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let x_1: f64 = f64::from(red);
-        let y_2: f64 = f64::from(green);
-        let z_3: f64 = f64::from(blue);
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let x_1: f64 = f64::from(red);
+            let y_2: f64 = f64::from(green);
+            let z_3: f64 = f64::from(blue);
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -1564,45 +1620,44 @@ mod glColor3f {
 
 mod glColor3fv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let x_1: f64 = f64::from(memory.element::<f32>(v, 0));
-        let y_2: f64 = f64::from(memory.element::<f32>(v, 1));
-        let z_3: f64 = f64::from(memory.element::<f32>(v, 2));
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let x_1: f64 = f64::from(memory.element::<f32>(v, 0));
+            let y_2: f64 = f64::from(memory.element::<f32>(v, 1));
+            let z_3: f64 = f64::from(memory.element::<f32>(v, 2));
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -1610,45 +1665,44 @@ mod glColor3fv {
 
 mod glColor3i {
     fn enter(thread: Whole, memory: M, seen: O, red: i32, green: i32, blue: i32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let x_1: f64 = (i64::from(red) as f64) / 2147483647.0_f64;
-        let y_2: f64 = (i64::from(green) as f64) / 2147483647.0_f64;
-        let z_3: f64 = (i64::from(blue) as f64) / 2147483647.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let x_1: f64 = (i64::from(red) as f64) / 2147483647.0_f64;
+            let y_2: f64 = (i64::from(green) as f64) / 2147483647.0_f64;
+            let z_3: f64 = (i64::from(blue) as f64) / 2147483647.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -1656,45 +1710,44 @@ mod glColor3i {
 
 mod glColor3iv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let x_1: f64 = (i64::from(memory.element::<i32>(v, 0)) as f64) / 2147483647.0_f64;
-        let y_2: f64 = (i64::from(memory.element::<i32>(v, 1)) as f64) / 2147483647.0_f64;
-        let z_3: f64 = (i64::from(memory.element::<i32>(v, 2)) as f64) / 2147483647.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let x_1: f64 = (i64::from(memory.element::<i32>(v, 0)) as f64) / 2147483647.0_f64;
+            let y_2: f64 = (i64::from(memory.element::<i32>(v, 1)) as f64) / 2147483647.0_f64;
+            let z_3: f64 = (i64::from(memory.element::<i32>(v, 2)) as f64) / 2147483647.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -1702,45 +1755,44 @@ mod glColor3iv {
 
 mod glColor3s {
     fn enter(thread: Whole, memory: M, seen: O, red: i16, green: i16, blue: i16) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let x_1: f64 = (i64::from(red) as f64) / 32767.0_f64;
-        let y_2: f64 = (i64::from(green) as f64) / 32767.0_f64;
-        let z_3: f64 = (i64::from(blue) as f64) / 32767.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let x_1: f64 = (i64::from(red) as f64) / 32767.0_f64;
+            let y_2: f64 = (i64::from(green) as f64) / 32767.0_f64;
+            let z_3: f64 = (i64::from(blue) as f64) / 32767.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -1748,45 +1800,44 @@ mod glColor3s {
 
 mod glColor3sv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let x_1: f64 = (i64::from(memory.element::<i16>(v, 0)) as f64) / 32767.0_f64;
-        let y_2: f64 = (i64::from(memory.element::<i16>(v, 1)) as f64) / 32767.0_f64;
-        let z_3: f64 = (i64::from(memory.element::<i16>(v, 2)) as f64) / 32767.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let x_1: f64 = (i64::from(memory.element::<i16>(v, 0)) as f64) / 32767.0_f64;
+            let y_2: f64 = (i64::from(memory.element::<i16>(v, 1)) as f64) / 32767.0_f64;
+            let z_3: f64 = (i64::from(memory.element::<i16>(v, 2)) as f64) / 32767.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -1794,45 +1845,44 @@ mod glColor3sv {
 
 mod glColor3ub {
     fn enter(thread: Whole, memory: M, seen: O, red: u8, green: u8, blue: u8) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let x_1: f64 = (i64::from(red) as f64) / 255.0_f64;
-        let y_2: f64 = (i64::from(green) as f64) / 255.0_f64;
-        let z_3: f64 = (i64::from(blue) as f64) / 255.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let x_1: f64 = (i64::from(red) as f64) / 255.0_f64;
+            let y_2: f64 = (i64::from(green) as f64) / 255.0_f64;
+            let z_3: f64 = (i64::from(blue) as f64) / 255.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -1840,45 +1890,44 @@ mod glColor3ub {
 
 mod glColor3ubv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let x_1: f64 = (i64::from(memory.element::<u8>(v, 0)) as f64) / 255.0_f64;
-        let y_2: f64 = (i64::from(memory.element::<u8>(v, 1)) as f64) / 255.0_f64;
-        let z_3: f64 = (i64::from(memory.element::<u8>(v, 2)) as f64) / 255.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let x_1: f64 = (i64::from(memory.element::<u8>(v, 0)) as f64) / 255.0_f64;
+            let y_2: f64 = (i64::from(memory.element::<u8>(v, 1)) as f64) / 255.0_f64;
+            let z_3: f64 = (i64::from(memory.element::<u8>(v, 2)) as f64) / 255.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -1886,45 +1935,44 @@ mod glColor3ubv {
 
 mod glColor3ui {
     fn enter(thread: Whole, memory: M, seen: O, red: u32, green: u32, blue: u32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let x_1: f64 = (i64::from(red) as f64) / 4294967295.0_f64;
-        let y_2: f64 = (i64::from(green) as f64) / 4294967295.0_f64;
-        let z_3: f64 = (i64::from(blue) as f64) / 4294967295.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let x_1: f64 = (i64::from(red) as f64) / 4294967295.0_f64;
+            let y_2: f64 = (i64::from(green) as f64) / 4294967295.0_f64;
+            let z_3: f64 = (i64::from(blue) as f64) / 4294967295.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -1932,45 +1980,44 @@ mod glColor3ui {
 
 mod glColor3uiv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let x_1: f64 = (i64::from(memory.element::<u32>(v, 0)) as f64) / 4294967295.0_f64;
-        let y_2: f64 = (i64::from(memory.element::<u32>(v, 1)) as f64) / 4294967295.0_f64;
-        let z_3: f64 = (i64::from(memory.element::<u32>(v, 2)) as f64) / 4294967295.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let x_1: f64 = (i64::from(memory.element::<u32>(v, 0)) as f64) / 4294967295.0_f64;
+            let y_2: f64 = (i64::from(memory.element::<u32>(v, 1)) as f64) / 4294967295.0_f64;
+            let z_3: f64 = (i64::from(memory.element::<u32>(v, 2)) as f64) / 4294967295.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -1978,45 +2025,44 @@ mod glColor3uiv {
 
 mod glColor3us {
     fn enter(thread: Whole, memory: M, seen: O, red: u16, green: u16, blue: u16) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let x_1: f64 = (i64::from(red) as f64) / 65535.0_f64;
-        let y_2: f64 = (i64::from(green) as f64) / 65535.0_f64;
-        let z_3: f64 = (i64::from(blue) as f64) / 65535.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let x_1: f64 = (i64::from(red) as f64) / 65535.0_f64;
+            let y_2: f64 = (i64::from(green) as f64) / 65535.0_f64;
+            let z_3: f64 = (i64::from(blue) as f64) / 65535.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -2024,45 +2070,44 @@ mod glColor3us {
 
 mod glColor3usv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let x_1: f64 = (i64::from(memory.element::<u16>(v, 0)) as f64) / 65535.0_f64;
-        let y_2: f64 = (i64::from(memory.element::<u16>(v, 1)) as f64) / 65535.0_f64;
-        let z_3: f64 = (i64::from(memory.element::<u16>(v, 2)) as f64) / 65535.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let x_1: f64 = (i64::from(memory.element::<u16>(v, 0)) as f64) / 65535.0_f64;
+            let y_2: f64 = (i64::from(memory.element::<u16>(v, 1)) as f64) / 65535.0_f64;
+            let z_3: f64 = (i64::from(memory.element::<u16>(v, 2)) as f64) / 65535.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -2070,45 +2115,44 @@ mod glColor3usv {
 
 mod glColor4b {
     fn enter(thread: Whole, memory: M, seen: O, red: i8, green: i8, blue: i8, alpha: i8) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let x_1: f64 = (i64::from(red) as f64) / 127.0_f64;
-        let y_2: f64 = (i64::from(green) as f64) / 127.0_f64;
-        let z_3: f64 = (i64::from(blue) as f64) / 127.0_f64;
-        let w_4: f64 = (i64::from(alpha) as f64) / 127.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let x_1: f64 = (i64::from(red) as f64) / 127.0_f64;
+            let y_2: f64 = (i64::from(green) as f64) / 127.0_f64;
+            let z_3: f64 = (i64::from(blue) as f64) / 127.0_f64;
+            let w_4: f64 = (i64::from(alpha) as f64) / 127.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -2116,45 +2160,44 @@ mod glColor4b {
 
 mod glColor4bv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let x_1: f64 = (i64::from(memory.element::<i8>(v, 0)) as f64) / 127.0_f64;
-        let y_2: f64 = (i64::from(memory.element::<i8>(v, 1)) as f64) / 127.0_f64;
-        let z_3: f64 = (i64::from(memory.element::<i8>(v, 2)) as f64) / 127.0_f64;
-        let w_4: f64 = (i64::from(memory.element::<i8>(v, 3)) as f64) / 127.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let x_1: f64 = (i64::from(memory.element::<i8>(v, 0)) as f64) / 127.0_f64;
+            let y_2: f64 = (i64::from(memory.element::<i8>(v, 1)) as f64) / 127.0_f64;
+            let z_3: f64 = (i64::from(memory.element::<i8>(v, 2)) as f64) / 127.0_f64;
+            let w_4: f64 = (i64::from(memory.element::<i8>(v, 3)) as f64) / 127.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -2162,41 +2205,40 @@ mod glColor4bv {
 
 mod glColor4d {
     fn enter(thread: Whole, memory: M, seen: O, red: f64, green: f64, blue: f64, alpha: f64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = red as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
             {
-                set!(S, *it, value);
+                let value = red as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = green as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = green as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = blue as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = blue as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = alpha as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = alpha as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -2204,45 +2246,44 @@ mod glColor4d {
 
 mod glColor4dv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let x_1: f64 = memory.element::<f64>(v, 0);
-        let y_2: f64 = memory.element::<f64>(v, 1);
-        let z_3: f64 = memory.element::<f64>(v, 2);
-        let w_4: f64 = memory.element::<f64>(v, 3);
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let x_1: f64 = memory.element::<f64>(v, 0);
+            let y_2: f64 = memory.element::<f64>(v, 1);
+            let z_3: f64 = memory.element::<f64>(v, 2);
+            let w_4: f64 = memory.element::<f64>(v, 3);
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -2250,45 +2291,44 @@ mod glColor4dv {
 
 mod glColor4fv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let x_1: f64 = f64::from(memory.element::<f32>(v, 0));
-        let y_2: f64 = f64::from(memory.element::<f32>(v, 1));
-        let z_3: f64 = f64::from(memory.element::<f32>(v, 2));
-        let w_4: f64 = f64::from(memory.element::<f32>(v, 3));
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let x_1: f64 = f64::from(memory.element::<f32>(v, 0));
+            let y_2: f64 = f64::from(memory.element::<f32>(v, 1));
+            let z_3: f64 = f64::from(memory.element::<f32>(v, 2));
+            let w_4: f64 = f64::from(memory.element::<f32>(v, 3));
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -2296,45 +2336,44 @@ mod glColor4fv {
 
 mod glColor4i {
     fn enter(thread: Whole, memory: M, seen: O, red: i32, green: i32, blue: i32, alpha: i32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let x_1: f64 = (i64::from(red) as f64) / 2147483647.0_f64;
-        let y_2: f64 = (i64::from(green) as f64) / 2147483647.0_f64;
-        let z_3: f64 = (i64::from(blue) as f64) / 2147483647.0_f64;
-        let w_4: f64 = (i64::from(alpha) as f64) / 2147483647.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let x_1: f64 = (i64::from(red) as f64) / 2147483647.0_f64;
+            let y_2: f64 = (i64::from(green) as f64) / 2147483647.0_f64;
+            let z_3: f64 = (i64::from(blue) as f64) / 2147483647.0_f64;
+            let w_4: f64 = (i64::from(alpha) as f64) / 2147483647.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -2342,45 +2381,44 @@ mod glColor4i {
 
 mod glColor4iv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let x_1: f64 = (i64::from(memory.element::<i32>(v, 0)) as f64) / 2147483647.0_f64;
-        let y_2: f64 = (i64::from(memory.element::<i32>(v, 1)) as f64) / 2147483647.0_f64;
-        let z_3: f64 = (i64::from(memory.element::<i32>(v, 2)) as f64) / 2147483647.0_f64;
-        let w_4: f64 = (i64::from(memory.element::<i32>(v, 3)) as f64) / 2147483647.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let x_1: f64 = (i64::from(memory.element::<i32>(v, 0)) as f64) / 2147483647.0_f64;
+            let y_2: f64 = (i64::from(memory.element::<i32>(v, 1)) as f64) / 2147483647.0_f64;
+            let z_3: f64 = (i64::from(memory.element::<i32>(v, 2)) as f64) / 2147483647.0_f64;
+            let w_4: f64 = (i64::from(memory.element::<i32>(v, 3)) as f64) / 2147483647.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -2388,45 +2426,44 @@ mod glColor4iv {
 
 mod glColor4s {
     fn enter(thread: Whole, memory: M, seen: O, red: i16, green: i16, blue: i16, alpha: i16) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let x_1: f64 = (i64::from(red) as f64) / 32767.0_f64;
-        let y_2: f64 = (i64::from(green) as f64) / 32767.0_f64;
-        let z_3: f64 = (i64::from(blue) as f64) / 32767.0_f64;
-        let w_4: f64 = (i64::from(alpha) as f64) / 32767.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let x_1: f64 = (i64::from(red) as f64) / 32767.0_f64;
+            let y_2: f64 = (i64::from(green) as f64) / 32767.0_f64;
+            let z_3: f64 = (i64::from(blue) as f64) / 32767.0_f64;
+            let w_4: f64 = (i64::from(alpha) as f64) / 32767.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -2434,45 +2471,44 @@ mod glColor4s {
 
 mod glColor4sv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let x_1: f64 = (i64::from(memory.element::<i16>(v, 0)) as f64) / 32767.0_f64;
-        let y_2: f64 = (i64::from(memory.element::<i16>(v, 1)) as f64) / 32767.0_f64;
-        let z_3: f64 = (i64::from(memory.element::<i16>(v, 2)) as f64) / 32767.0_f64;
-        let w_4: f64 = (i64::from(memory.element::<i16>(v, 3)) as f64) / 32767.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let x_1: f64 = (i64::from(memory.element::<i16>(v, 0)) as f64) / 32767.0_f64;
+            let y_2: f64 = (i64::from(memory.element::<i16>(v, 1)) as f64) / 32767.0_f64;
+            let z_3: f64 = (i64::from(memory.element::<i16>(v, 2)) as f64) / 32767.0_f64;
+            let w_4: f64 = (i64::from(memory.element::<i16>(v, 3)) as f64) / 32767.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -2480,45 +2516,44 @@ mod glColor4sv {
 
 mod glColor4ubv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let x_1: f64 = (i64::from(memory.element::<u8>(v, 0)) as f64) / 255.0_f64;
-        let y_2: f64 = (i64::from(memory.element::<u8>(v, 1)) as f64) / 255.0_f64;
-        let z_3: f64 = (i64::from(memory.element::<u8>(v, 2)) as f64) / 255.0_f64;
-        let w_4: f64 = (i64::from(memory.element::<u8>(v, 3)) as f64) / 255.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let x_1: f64 = (i64::from(memory.element::<u8>(v, 0)) as f64) / 255.0_f64;
+            let y_2: f64 = (i64::from(memory.element::<u8>(v, 1)) as f64) / 255.0_f64;
+            let z_3: f64 = (i64::from(memory.element::<u8>(v, 2)) as f64) / 255.0_f64;
+            let w_4: f64 = (i64::from(memory.element::<u8>(v, 3)) as f64) / 255.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -2526,45 +2561,44 @@ mod glColor4ubv {
 
 mod glColor4ui {
     fn enter(thread: Whole, memory: M, seen: O, red: u32, green: u32, blue: u32, alpha: u32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let x_1: f64 = (i64::from(red) as f64) / 4294967295.0_f64;
-        let y_2: f64 = (i64::from(green) as f64) / 4294967295.0_f64;
-        let z_3: f64 = (i64::from(blue) as f64) / 4294967295.0_f64;
-        let w_4: f64 = (i64::from(alpha) as f64) / 4294967295.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let x_1: f64 = (i64::from(red) as f64) / 4294967295.0_f64;
+            let y_2: f64 = (i64::from(green) as f64) / 4294967295.0_f64;
+            let z_3: f64 = (i64::from(blue) as f64) / 4294967295.0_f64;
+            let w_4: f64 = (i64::from(alpha) as f64) / 4294967295.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -2572,45 +2606,44 @@ mod glColor4ui {
 
 mod glColor4uiv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let x_1: f64 = (i64::from(memory.element::<u32>(v, 0)) as f64) / 4294967295.0_f64;
-        let y_2: f64 = (i64::from(memory.element::<u32>(v, 1)) as f64) / 4294967295.0_f64;
-        let z_3: f64 = (i64::from(memory.element::<u32>(v, 2)) as f64) / 4294967295.0_f64;
-        let w_4: f64 = (i64::from(memory.element::<u32>(v, 3)) as f64) / 4294967295.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let x_1: f64 = (i64::from(memory.element::<u32>(v, 0)) as f64) / 4294967295.0_f64;
+            let y_2: f64 = (i64::from(memory.element::<u32>(v, 1)) as f64) / 4294967295.0_f64;
+            let z_3: f64 = (i64::from(memory.element::<u32>(v, 2)) as f64) / 4294967295.0_f64;
+            let w_4: f64 = (i64::from(memory.element::<u32>(v, 3)) as f64) / 4294967295.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -2618,45 +2651,44 @@ mod glColor4uiv {
 
 mod glColor4us {
     fn enter(thread: Whole, memory: M, seen: O, red: u16, green: u16, blue: u16, alpha: u16) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let x_1: f64 = (i64::from(red) as f64) / 65535.0_f64;
-        let y_2: f64 = (i64::from(green) as f64) / 65535.0_f64;
-        let z_3: f64 = (i64::from(blue) as f64) / 65535.0_f64;
-        let w_4: f64 = (i64::from(alpha) as f64) / 65535.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let x_1: f64 = (i64::from(red) as f64) / 65535.0_f64;
+            let y_2: f64 = (i64::from(green) as f64) / 65535.0_f64;
+            let z_3: f64 = (i64::from(blue) as f64) / 65535.0_f64;
+            let w_4: f64 = (i64::from(alpha) as f64) / 65535.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -2664,45 +2696,44 @@ mod glColor4us {
 
 mod glColor4usv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_COLOR as u32;
-        let x_1: f64 = (i64::from(memory.element::<u16>(v, 0)) as f64) / 65535.0_f64;
-        let y_2: f64 = (i64::from(memory.element::<u16>(v, 1)) as f64) / 65535.0_f64;
-        let z_3: f64 = (i64::from(memory.element::<u16>(v, 2)) as f64) / 65535.0_f64;
-        let w_4: f64 = (i64::from(memory.element::<u16>(v, 3)) as f64) / 65535.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_COLOR as u32;
+            let x_1: f64 = (i64::from(memory.element::<u16>(v, 0)) as f64) / 65535.0_f64;
+            let y_2: f64 = (i64::from(memory.element::<u16>(v, 1)) as f64) / 65535.0_f64;
+            let z_3: f64 = (i64::from(memory.element::<u16>(v, 2)) as f64) / 65535.0_f64;
+            let w_4: f64 = (i64::from(memory.element::<u16>(v, 3)) as f64) / 65535.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -2711,8 +2742,10 @@ mod glColor4usv {
 mod glColorMaterial {
     fn enter(thread: Whole, memory: M, seen: O, face: u32, mode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.color_material_face, face);
-        set!(S, context.color_material, mode);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.color_material_face, face);
+            set!(S, context.color_material, mode);
+        }
     }
 }
 
@@ -2748,86 +2781,89 @@ mod glCompressedTexImage1D {
             let is_face_5: bool = i64::from(functions::texture_target(target)) != i64::from(target);
             let is_valid_6: bool = functions::takes_image_format(&*context, internalformat)
                 && (!is_face_5 || i64::from(width) == i64::from(height_1));
-            if is_valid_6 && texture_4.is_none() {
-                set!(S, context.has_default_images, true);
-            }
-            if {
-                let mut group = context.group.lock();
-                (is_valid_6
-                    && i64::from(group.textures.get(texture_4).map_or(0, |it| it.immutable_levels))
-                        == 0)
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.width, width);
+            if !O::COMPILES || context.executes() {
+                if is_valid_6 && texture_4.is_none() {
+                    set!(S, context.has_default_images, true);
                 }
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.height, height_1);
-                }
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.depth, depth_2);
-                }
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.format, internalformat);
-                }
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.pixel_type, pixel_type_3);
-                }
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.compressed_bytes, imageSize);
-                }
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.shared, 0);
-                }
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, is_defined);
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(texture_4) {
-                        set!(S, it.image, value);
-                    }
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(texture_4) {
-                        set!(S, it.surface, value);
-                    }
-                }
-                drop(group);
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(texture_4).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(
-                                group.textures.get(texture_4).map_or(0, |it| it.base_level),
-                            ))
+                    (is_valid_6
+                        && i64::from(
+                            group.textures.get(texture_4).map_or(0, |it| it.immutable_levels),
+                        ) == 0)
                 } {
-                    crate::gl::generate_levels(thread, memory, texture_4);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.width, width);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.height, height_1);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.depth, depth_2);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.format, internalformat);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.pixel_type, pixel_type_3);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.compressed_bytes, imageSize);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.shared, 0);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, is_defined);
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(texture_4) {
+                            set!(S, it.image, value);
+                        }
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(texture_4) {
+                            set!(S, it.surface, value);
+                        }
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_4).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_4).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_4);
+                    }
                 }
             }
         }
@@ -2858,31 +2894,33 @@ mod glCompressedTexSubImage1D {
             crate::gl::unpack_compressed(thread, memory, seen, 6, data, imageSize);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
-            if {
-                let mut group = context.group.lock();
-                group
-                    .textures
-                    .get(texture_0)
-                    .and_then(|it| it.images.at(target))
-                    .is_some_and(|it| it.contains_key(&level))
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(texture_0)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, true);
-                }
-                drop(group);
+            if !O::COMPILES || context.executes() {
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(
-                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
-                            ))
+                    group
+                        .textures
+                        .get(texture_0)
+                        .and_then(|it| it.images.at(target))
+                        .is_some_and(|it| it.contains_key(&level))
                 } {
-                    crate::gl::generate_levels(thread, memory, texture_0);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(texture_0)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, true);
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_0);
+                    }
                 }
             }
         }
@@ -3298,98 +3336,102 @@ mod glCopyTexImage1D {
             return;
         }
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_image_target_1d(target)
-            && i64::from(level) >= 0
-            && functions::is_border(&*context, border)
-        {
-            let height_0: i32 = 1;
-            let depth_1: i32 = 1;
-            let pixel_type_2: u32 = 0;
-            let compressed_bytes_3: i32 = 0;
-            let texture_4: Ref<Texture> = functions::bound_texture(&*context, target);
-            let is_face_5: bool = i64::from(functions::texture_target(target)) != i64::from(target);
-            let is_valid_6: bool = functions::takes_image_format(&*context, internalformat)
-                && (!is_face_5 || i64::from(width) == i64::from(height_0));
-            if is_valid_6 && texture_4.is_none() {
-                set!(S, context.has_default_images, true);
-            }
-            if {
-                let mut group = context.group.lock();
-                (is_valid_6
-                    && i64::from(group.textures.get(texture_4).map_or(0, |it| it.immutable_levels))
-                        == 0)
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.width, width);
+        if !O::COMPILES || context.executes() {
+            if functions::is_image_target_1d(target)
+                && i64::from(level) >= 0
+                && functions::is_border(&*context, border)
+            {
+                let height_0: i32 = 1;
+                let depth_1: i32 = 1;
+                let pixel_type_2: u32 = 0;
+                let compressed_bytes_3: i32 = 0;
+                let texture_4: Ref<Texture> = functions::bound_texture(&*context, target);
+                let is_face_5: bool =
+                    i64::from(functions::texture_target(target)) != i64::from(target);
+                let is_valid_6: bool = functions::takes_image_format(&*context, internalformat)
+                    && (!is_face_5 || i64::from(width) == i64::from(height_0));
+                if is_valid_6 && texture_4.is_none() {
+                    set!(S, context.has_default_images, true);
                 }
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.height, height_0);
-                }
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.depth, depth_1);
-                }
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.format, internalformat);
-                }
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.pixel_type, pixel_type_2);
-                }
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.compressed_bytes, compressed_bytes_3);
-                }
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.shared, 0);
-                }
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, true);
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(texture_4) {
-                        set!(S, it.image, value);
-                    }
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(texture_4) {
-                        set!(S, it.surface, value);
-                    }
-                }
-                drop(group);
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(texture_4).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(
-                                group.textures.get(texture_4).map_or(0, |it| it.base_level),
-                            ))
+                    (is_valid_6
+                        && i64::from(
+                            group.textures.get(texture_4).map_or(0, |it| it.immutable_levels),
+                        ) == 0)
                 } {
-                    crate::gl::generate_levels(thread, memory, texture_4);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.width, width);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.height, height_0);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.depth, depth_1);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.format, internalformat);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.pixel_type, pixel_type_2);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.compressed_bytes, compressed_bytes_3);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.shared, 0);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, true);
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(texture_4) {
+                            set!(S, it.image, value);
+                        }
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(texture_4) {
+                            set!(S, it.surface, value);
+                        }
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_4).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_4).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_4);
+                    }
                 }
             }
         }
@@ -3416,30 +3458,34 @@ mod glCopyTexSubImage1D {
             return;
         }
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
-        if {
-            let mut group = context.group.lock();
-            group
-                .textures
-                .get(texture_0)
-                .and_then(|it| it.images.at(target))
-                .is_some_and(|it| it.contains_key(&level))
-        } {
-            let mut group = context.group.lock();
-            if let Some(it) = group.textures.get_mut(texture_0)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.is_defined, true);
-            }
-            drop(group);
+        if !O::COMPILES || context.executes() {
+            let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
             if {
                 let mut group = context.group.lock();
-                (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                    && i64::from(level)
-                        == i64::from(group.textures.get(texture_0).map_or(0, |it| it.base_level)))
+                group
+                    .textures
+                    .get(texture_0)
+                    .and_then(|it| it.images.at(target))
+                    .is_some_and(|it| it.contains_key(&level))
             } {
-                crate::gl::generate_levels(thread, memory, texture_0);
+                let mut group = context.group.lock();
+                if let Some(it) = group.textures.get_mut(texture_0)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.is_defined, true);
+                }
+                drop(group);
+                if {
+                    let mut group = context.group.lock();
+                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                        && i64::from(level)
+                            == i64::from(
+                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                            ))
+                } {
+                    crate::gl::generate_levels(thread, memory, texture_0);
+                }
             }
         }
     }
@@ -3873,13 +3919,21 @@ mod glCreateVertexArrays {
 }
 
 mod glDeleteLists {
-    fn enter(thread: Whole, memory: M, seen: O, list: u32, range: i32) {
+    fn enter(thread: S, memory: M, seen: O, list: u32, range: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if range < 0 {
             return;
         }
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(range)) {
+            let deleted: Ref<DisplayList> =
+                group.display_lists.find(u64::from((number::add(i64::from(list), i) as u32)));
+            if let Some(it) = group.display_lists.get_mut(deleted) {
+                (&mut it.commands).clear();
+            }
+            if let Some(it) = group.display_lists.get_mut(deleted) {
+                (&mut it.acting).clear();
+            }
             group.display_lists.delete(u64::from((number::add(i64::from(list), i) as u32)));
         }
     }
@@ -3888,9 +3942,11 @@ mod glDeleteLists {
 mod glDepthRange {
     fn enter(thread: Whole, memory: M, seen: O, n: f64, f: f64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.depth_near, n as f32);
-        set!(S, context.depth_far, f as f32);
-        (&mut context.depth_ranges).clear();
+        if !O::COMPILES || context.executes() {
+            set!(S, context.depth_near, n as f32);
+            set!(S, context.depth_far, f as f32);
+            (&mut context.depth_ranges).clear();
+        }
     }
 }
 
@@ -3900,23 +3956,25 @@ mod glDepthRangeArrayv {
         if count < 0 {
             return;
         }
-        for i in number::range(0, i64::from(count)) {
-            let index_1: u32 = number::add(i64::from(first), i) as u32;
-            let near_2: f64 = memory.element::<f64>(v, number::mul(i, 2));
-            let far_3: f64 = memory.element::<f64>(v, number::add(number::mul(i, 2), 1));
-            if i64::from(index_1) == 0 {
-                set!(S, context.depth_near, near_2 as f32);
-                set!(S, context.depth_far, far_3 as f32);
-            } else {
-                if let Some(it) = context.depth_ranges.at_mut(index_1)
-                    && let Some(it) = it.at_mut(0)
-                {
-                    set!(S, *it, near_2);
-                }
-                if let Some(it) = context.depth_ranges.at_mut(index_1)
-                    && let Some(it) = it.at_mut(1)
-                {
-                    set!(S, *it, far_3);
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, i64::from(count)) {
+                let index_1: u32 = number::add(i64::from(first), i) as u32;
+                let near_2: f64 = memory.element::<f64>(v, number::mul(i, 2));
+                let far_3: f64 = memory.element::<f64>(v, number::add(number::mul(i, 2), 1));
+                if i64::from(index_1) == 0 {
+                    set!(S, context.depth_near, near_2 as f32);
+                    set!(S, context.depth_far, far_3 as f32);
+                } else {
+                    if let Some(it) = context.depth_ranges.at_mut(index_1)
+                        && let Some(it) = it.at_mut(0)
+                    {
+                        set!(S, *it, near_2);
+                    }
+                    if let Some(it) = context.depth_ranges.at_mut(index_1)
+                        && let Some(it) = it.at_mut(1)
+                    {
+                        set!(S, *it, far_3);
+                    }
                 }
             }
         }
@@ -3926,19 +3984,21 @@ mod glDepthRangeArrayv {
 mod glDepthRangeIndexed {
     fn enter(thread: Whole, memory: M, seen: O, index: u32, n: f64, f: f64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if i64::from(index) == 0 {
-            set!(S, context.depth_near, n as f32);
-            set!(S, context.depth_far, f as f32);
-        } else {
-            if let Some(it) = context.depth_ranges.at_mut(index)
-                && let Some(it) = it.at_mut(0)
-            {
-                set!(S, *it, n);
-            }
-            if let Some(it) = context.depth_ranges.at_mut(index)
-                && let Some(it) = it.at_mut(1)
-            {
-                set!(S, *it, f);
+        if !O::COMPILES || context.executes() {
+            if i64::from(index) == 0 {
+                set!(S, context.depth_near, n as f32);
+                set!(S, context.depth_far, f as f32);
+            } else {
+                if let Some(it) = context.depth_ranges.at_mut(index)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, n);
+                }
+                if let Some(it) = context.depth_ranges.at_mut(index)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, f);
+                }
             }
         }
     }
@@ -3957,15 +4017,17 @@ mod glDisableVertexArrayAttrib {
 mod glDrawBuffer {
     fn enter(thread: Whole, memory: M, seen: O, buf: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if context.draw_framebuffer.is_none() {
-            (&mut context.draw_buffers).clear();
-            at::push(&mut context.draw_buffers, buf);
-        } else {
-            if let Some(it) = context.framebuffers.get_mut(context.draw_framebuffer) {
-                (&mut it.draw_buffers).clear();
-            }
-            if let Some(it) = context.framebuffers.get_mut(context.draw_framebuffer) {
-                at::push(&mut it.draw_buffers, buf);
+        if !O::COMPILES || context.executes() {
+            if context.draw_framebuffer.is_none() {
+                (&mut context.draw_buffers).clear();
+                at::push(&mut context.draw_buffers, buf);
+            } else {
+                if let Some(it) = context.framebuffers.get_mut(context.draw_framebuffer) {
+                    (&mut it.draw_buffers).clear();
+                }
+                if let Some(it) = context.framebuffers.get_mut(context.draw_framebuffer) {
+                    at::push(&mut it.draw_buffers, buf);
+                }
             }
         }
     }
@@ -3993,7 +4055,9 @@ mod glDrawPixels {
 mod glEdgeFlag {
     fn enter(thread: Whole, memory: M, seen: O, flag: u8) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.edge_flag, flag != 0);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.edge_flag, flag != 0);
+        }
     }
 }
 
@@ -4022,7 +4086,9 @@ mod glEdgeFlagPointer {
 mod glEdgeFlagv {
     fn enter(thread: Whole, memory: M, seen: O, flag: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.edge_flag, memory.element::<u8>(flag, 0) != 0);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.edge_flag, memory.element::<u8>(flag, 0) != 0);
+        }
     }
 }
 
@@ -4043,27 +4109,40 @@ mod glEnd {
         }
         crate::changed_maps(thread, memory, seen);
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
+        if !O::COMPILES || context.executes() {
             set!(S, context.begun, None);
         }
     }
 }
 
+mod glEndConditionalRender {
+    fn enter(thread: S, memory: M, seen: O) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            set!(S, context.condition, Ref::NONE);
+        }
+    }
+}
+
 mod glEndList {
-    fn enter(thread: Whole, memory: M, seen: O) {
+    fn enter(thread: S, memory: M, seen: O) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(context.list) != 0 {
+        if i64::from(context.list) != 0 && context.begun.is_none() {
             let compiled: Ref<DisplayList> = group.display_lists.bind(u64::from(context.list));
+            if S::WHOLE
+                && let Some(group) = group.whole()
             {
-                let value = number::add(
-                    i64::from(group.display_lists.get(compiled).map_or(0, |it| it.compilations)),
-                    1,
-                ) as u32;
-                if let Some(it) = group.display_lists.get_mut(compiled) {
-                    set!(S, it.compilations, value);
+                {
+                    let value = number::add(
+                        i64::from(
+                            group.display_lists.get(compiled).map_or(0, |it| it.compilations),
+                        ),
+                        1,
+                    ) as u32;
+                    if let Some(it) = group.display_lists.get_mut(compiled) {
+                        set!(S, it.compilations, value);
+                    }
                 }
             }
             set!(S, context.list, 0);
@@ -4082,36 +4161,38 @@ mod glEndQueryIndexed {
         if S::WHOLE
             && let Some(context) = context.whole()
         {
-            if i64::from(index) == 0 {
-                {
-                    let key_0 = context.active_queries.at(target).copied().unwrap_or(Ref::NONE);
-                    if let Some(it) = context.queries.get_mut(key_0) {
-                        set!(S, it.is_active, false);
-                    }
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = context.active_queries.at_mut(target) {
-                        set!(S, *it, value);
-                    }
-                }
-            } else {
-                {
-                    let key_0 = context
-                        .stream_queries
-                        .at(functions::stream_query(target, index))
-                        .copied()
-                        .unwrap_or(Ref::NONE);
-                    if let Some(it) = context.queries.get_mut(key_0) {
-                        set!(S, it.is_active, false);
-                    }
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) =
-                        context.stream_queries.at_mut(functions::stream_query(target, index))
+            if !O::COMPILES || context.executes() {
+                if i64::from(index) == 0 {
                     {
-                        set!(S, *it, value);
+                        let key_0 = context.active_queries.at(target).copied().unwrap_or(Ref::NONE);
+                        if let Some(it) = context.queries.get_mut(key_0) {
+                            set!(S, it.is_active, false);
+                        }
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = context.active_queries.at_mut(target) {
+                            set!(S, *it, value);
+                        }
+                    }
+                } else {
+                    {
+                        let key_0 = context
+                            .stream_queries
+                            .at(functions::stream_query(target, index))
+                            .copied()
+                            .unwrap_or(Ref::NONE);
+                        if let Some(it) = context.queries.get_mut(key_0) {
+                            set!(S, it.is_active, false);
+                        }
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) =
+                            context.stream_queries.at_mut(functions::stream_query(target, index))
+                        {
+                            set!(S, *it, value);
+                        }
                     }
                 }
             }
@@ -4189,41 +4270,51 @@ mod glFogCoordPointer {
 mod glFogCoordd {
     fn enter(thread: Whole, memory: M, seen: O, coord: f64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.current_fog_coordinate, coord as f32);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.current_fog_coordinate, coord as f32);
+        }
     }
 }
 
 mod glFogCoorddv {
     fn enter(thread: Whole, memory: M, seen: O, coord: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.current_fog_coordinate, memory.element::<f64>(coord, 0) as f32);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.current_fog_coordinate, memory.element::<f64>(coord, 0) as f32);
+        }
     }
 }
 
 mod glFogCoordf {
     fn enter(thread: Whole, memory: M, seen: O, coord: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.current_fog_coordinate, coord);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.current_fog_coordinate, coord);
+        }
     }
 }
 
 mod glFogCoordfv {
     fn enter(thread: Whole, memory: M, seen: O, coord: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.current_fog_coordinate, memory.element::<f32>(coord, 0));
+        if !O::COMPILES || context.executes() {
+            set!(S, context.current_fog_coordinate, memory.element::<f32>(coord, 0));
+        }
     }
 }
 
 mod glFogi {
     fn enter(thread: Whole, memory: M, seen: O, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if sizes::fog_values(i64::from(pname)) == 1 {
-            {
-                let value = (i64::from(param) as f64) as f32;
-                if let Some(it) = context.fog.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            if sizes::fog_values(i64::from(pname)) == 1 {
                 {
-                    set!(S, *it, value);
+                    let value = (i64::from(param) as f64) as f32;
+                    if let Some(it) = context.fog.values.at_mut(pname)
+                        && let Some(it) = it.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -4233,14 +4324,17 @@ mod glFogi {
 mod glFogiv {
     fn enter(thread: Whole, memory: M, seen: O, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, sizes::fog_values(i64::from(pname))) {
-            {
-                let value =
-                    functions::integer_parameter(pname, memory.element::<i32>(params, i)) as f32;
-                if let Some(it) = context.fog.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(i)
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, sizes::fog_values(i64::from(pname))) {
                 {
-                    set!(S, *it, value);
+                    let value =
+                        functions::integer_parameter(pname, memory.element::<i32>(params, i))
+                            as f32;
+                    if let Some(it) = context.fog.values.at_mut(pname)
+                        && let Some(it) = it.at_mut(i)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -4345,15 +4439,15 @@ mod glFrustum {
         zNear: f64,
         zFar: f64,
     ) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::multiply_frustum(thread, memory, left, right, bottom, top, zNear, zFar);
         }
-        crate::gl::multiply_frustum(thread, memory, left, right, bottom, top, zNear, zFar);
     }
 }
 
 mod glGenLists {
-    fn leave(thread: Whole, memory: M, seen: O, range: i32, result: u32) {
+    fn leave(thread: S, memory: M, seen: O, range: i32, result: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if range < 0 {
             return;
@@ -5883,7 +5977,9 @@ mod glGetnUniformdv {
 mod glIndexMask {
     fn enter(thread: Whole, memory: M, seen: O, mask: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.index_mask, mask);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.index_mask, mask);
+        }
     }
 }
 
@@ -5917,78 +6013,100 @@ mod glIndexPointer {
 mod glIndexd {
     fn enter(thread: Whole, memory: M, seen: O, c: f64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.current_index, c as f32);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.current_index, c as f32);
+        }
     }
 }
 
 mod glIndexdv {
     fn enter(thread: Whole, memory: M, seen: O, c: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.current_index, memory.element::<f64>(c, 0) as f32);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.current_index, memory.element::<f64>(c, 0) as f32);
+        }
     }
 }
 
 mod glIndexf {
     fn enter(thread: Whole, memory: M, seen: O, c: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.current_index, c);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.current_index, c);
+        }
     }
 }
 
 mod glIndexfv {
     fn enter(thread: Whole, memory: M, seen: O, c: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.current_index, memory.element::<f32>(c, 0));
+        if !O::COMPILES || context.executes() {
+            set!(S, context.current_index, memory.element::<f32>(c, 0));
+        }
     }
 }
 
 mod glIndexi {
     fn enter(thread: Whole, memory: M, seen: O, c: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.current_index, (i64::from(c) as f64) as f32);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.current_index, (i64::from(c) as f64) as f32);
+        }
     }
 }
 
 mod glIndexiv {
     fn enter(thread: Whole, memory: M, seen: O, c: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.current_index, (i64::from(memory.element::<i32>(c, 0)) as f64) as f32);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.current_index, (i64::from(memory.element::<i32>(c, 0)) as f64) as f32);
+        }
     }
 }
 
 mod glIndexs {
     fn enter(thread: Whole, memory: M, seen: O, c: i16) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.current_index, (i64::from(c) as f64) as f32);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.current_index, (i64::from(c) as f64) as f32);
+        }
     }
 }
 
 mod glIndexsv {
     fn enter(thread: Whole, memory: M, seen: O, c: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.current_index, (i64::from(memory.element::<i16>(c, 0)) as f64) as f32);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.current_index, (i64::from(memory.element::<i16>(c, 0)) as f64) as f32);
+        }
     }
 }
 
 mod glIndexub {
     fn enter(thread: Whole, memory: M, seen: O, c: u8) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.current_index, (i64::from(c) as f64) as f32);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.current_index, (i64::from(c) as f64) as f32);
+        }
     }
 }
 
 mod glIndexubv {
     fn enter(thread: Whole, memory: M, seen: O, c: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.current_index, (i64::from(memory.element::<u8>(c, 0)) as f64) as f32);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.current_index, (i64::from(memory.element::<u8>(c, 0)) as f64) as f32);
+        }
     }
 }
 
 mod glInitNames {
     fn enter(thread: Whole, memory: M, seen: O) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if i64::from(context.render_mode) == GL_SELECT {
-            (&mut context.selection_names).clear();
+        if !O::COMPILES || context.executes() {
+            if i64::from(context.render_mode) == GL_SELECT {
+                (&mut context.selection_names).clear();
+            }
         }
     }
 }
@@ -6177,13 +6295,15 @@ mod glInvalidateBufferSubData {
 mod glLightModeli {
     fn enter(thread: Whole, memory: M, seen: O, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if sizes::light_model_values(i64::from(pname)) == 1 {
-            {
-                let value = (i64::from(param) as f64) as f32;
-                if let Some(it) = context.light_model.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            if sizes::light_model_values(i64::from(pname)) == 1 {
                 {
-                    set!(S, *it, value);
+                    let value = (i64::from(param) as f64) as f32;
+                    if let Some(it) = context.light_model.values.at_mut(pname)
+                        && let Some(it) = it.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -6193,14 +6313,17 @@ mod glLightModeli {
 mod glLightModeliv {
     fn enter(thread: Whole, memory: M, seen: O, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, sizes::light_model_values(i64::from(pname))) {
-            {
-                let value =
-                    functions::integer_parameter(pname, memory.element::<i32>(params, i)) as f32;
-                if let Some(it) = context.light_model.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(i)
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, sizes::light_model_values(i64::from(pname))) {
                 {
-                    set!(S, *it, value);
+                    let value =
+                        functions::integer_parameter(pname, memory.element::<i32>(params, i))
+                            as f32;
+                    if let Some(it) = context.light_model.values.at_mut(pname)
+                        && let Some(it) = it.at_mut(i)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -6210,14 +6333,16 @@ mod glLightModeliv {
 mod glLighti {
     fn enter(thread: Whole, memory: M, seen: O, light: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::light_numbers(light, pname) == 1 {
-            {
-                let value = (i64::from(param) as f64) as f32;
-                if let Some(it) = context.lights.at_mut(light)
-                    && let Some(it) = it.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            if functions::light_numbers(light, pname) == 1 {
                 {
-                    set!(S, *it, value);
+                    let value = (i64::from(param) as f64) as f32;
+                    if let Some(it) = context.lights.at_mut(light)
+                        && let Some(it) = it.values.at_mut(pname)
+                        && let Some(it) = it.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -6227,15 +6352,18 @@ mod glLighti {
 mod glLightiv {
     fn enter(thread: Whole, memory: M, seen: O, light: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, functions::light_numbers(light, pname)) {
-            {
-                let value =
-                    functions::integer_parameter(pname, memory.element::<i32>(params, i)) as f32;
-                if let Some(it) = context.lights.at_mut(light)
-                    && let Some(it) = it.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(i)
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, functions::light_numbers(light, pname)) {
                 {
-                    set!(S, *it, value);
+                    let value =
+                        functions::integer_parameter(pname, memory.element::<i32>(params, i))
+                            as f32;
+                    if let Some(it) = context.lights.at_mut(light)
+                        && let Some(it) = it.values.at_mut(pname)
+                        && let Some(it) = it.at_mut(i)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -6245,37 +6373,47 @@ mod glLightiv {
 mod glLineStipple {
     fn enter(thread: Whole, memory: M, seen: O, factor: i32, pattern: u16) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.line_stipple_factor, i64::max(1, i64::min(i64::from(factor), 256)) as i32);
-        set!(S, context.line_stipple_pattern, pattern);
+        if !O::COMPILES || context.executes() {
+            set!(
+                S,
+                context.line_stipple_factor,
+                i64::max(1, i64::min(i64::from(factor), 256)) as i32
+            );
+            set!(S, context.line_stipple_pattern, pattern);
+        }
     }
 }
 
 mod glListBase {
     fn enter(thread: Whole, memory: M, seen: O, base: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.list_base, base);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.list_base, base);
+        }
     }
 }
 
 mod glLoadMatrixd {
     fn enter(thread: Whole, memory: M, seen: O, m: u64) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::load_matrix(thread, memory, m, GL_DOUBLE as u32, false);
         }
-        crate::gl::load_matrix(thread, memory, m, GL_DOUBLE as u32, false);
     }
 }
 
 mod glLoadName {
     fn enter(thread: Whole, memory: M, seen: O, name: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if i64::from(context.render_mode) == GL_SELECT
-            && number::int(context.selection_names.len()) > 0
-        {
+        if !O::COMPILES || context.executes() {
+            if i64::from(context.render_mode) == GL_SELECT
+                && number::int(context.selection_names.len()) > 0
             {
-                let key_0 = number::sub(number::int(context.selection_names.len()), 1);
-                if let Some(it) = context.selection_names.at_mut(key_0) {
-                    set!(S, *it, name);
+                {
+                    let key_0 = number::sub(number::int(context.selection_names.len()), 1);
+                    if let Some(it) = context.selection_names.at_mut(key_0) {
+                        set!(S, *it, name);
+                    }
                 }
             }
         }
@@ -6284,19 +6422,19 @@ mod glLoadName {
 
 mod glLoadTransposeMatrixd {
     fn enter(thread: Whole, memory: M, seen: O, m: u64) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::load_matrix(thread, memory, m, GL_DOUBLE as u32, true);
         }
-        crate::gl::load_matrix(thread, memory, m, GL_DOUBLE as u32, true);
     }
 }
 
 mod glLoadTransposeMatrixf {
     fn enter(thread: Whole, memory: M, seen: O, m: u64) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::load_matrix(thread, memory, m, GL_FLOAT as u32, true);
         }
-        crate::gl::load_matrix(thread, memory, m, GL_FLOAT as u32, true);
     }
 }
 
@@ -6330,11 +6468,13 @@ mod glMap1d {
                 8,
             );
             let Some(context) = thread.context.as_deref_mut() else { return };
-            if let Some(it) = context.evaluator_orders.at_mut(target) {
-                set!(S, it.u, order);
-            }
-            if let Some(it) = context.evaluator_orders.at_mut(target) {
-                set!(S, it.v, 1);
+            if !O::COMPILES || context.executes() {
+                if let Some(it) = context.evaluator_orders.at_mut(target) {
+                    set!(S, it.u, order);
+                }
+                if let Some(it) = context.evaluator_orders.at_mut(target) {
+                    set!(S, it.v, 1);
+                }
             }
         }
     }
@@ -6370,11 +6510,13 @@ mod glMap1f {
                 4,
             );
             let Some(context) = thread.context.as_deref_mut() else { return };
-            if let Some(it) = context.evaluator_orders.at_mut(target) {
-                set!(S, it.u, order);
-            }
-            if let Some(it) = context.evaluator_orders.at_mut(target) {
-                set!(S, it.v, 1);
+            if !O::COMPILES || context.executes() {
+                if let Some(it) = context.evaluator_orders.at_mut(target) {
+                    set!(S, it.u, order);
+                }
+                if let Some(it) = context.evaluator_orders.at_mut(target) {
+                    set!(S, it.v, 1);
+                }
             }
         }
     }
@@ -6425,11 +6567,13 @@ mod glMap2d {
                 8,
             );
             let Some(context) = thread.context.as_deref_mut() else { return };
-            if let Some(it) = context.evaluator_orders.at_mut(target) {
-                set!(S, it.u, uorder);
-            }
-            if let Some(it) = context.evaluator_orders.at_mut(target) {
-                set!(S, it.v, vorder);
+            if !O::COMPILES || context.executes() {
+                if let Some(it) = context.evaluator_orders.at_mut(target) {
+                    set!(S, it.u, uorder);
+                }
+                if let Some(it) = context.evaluator_orders.at_mut(target) {
+                    set!(S, it.v, vorder);
+                }
             }
         }
     }
@@ -6480,11 +6624,13 @@ mod glMap2f {
                 4,
             );
             let Some(context) = thread.context.as_deref_mut() else { return };
-            if let Some(it) = context.evaluator_orders.at_mut(target) {
-                set!(S, it.u, uorder);
-            }
-            if let Some(it) = context.evaluator_orders.at_mut(target) {
-                set!(S, it.v, vorder);
+            if !O::COMPILES || context.executes() {
+                if let Some(it) = context.evaluator_orders.at_mut(target) {
+                    set!(S, it.u, uorder);
+                }
+                if let Some(it) = context.evaluator_orders.at_mut(target) {
+                    set!(S, it.v, vorder);
+                }
             }
         }
     }
@@ -6493,13 +6639,15 @@ mod glMap2f {
 mod glMapGrid1d {
     fn enter(thread: Whole, memory: M, seen: O, un: i32, u1: f64, u2: f64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if i64::from(un) > 0 {
-            set!(S, context.map1_segments, un);
-            if let Some(it) = context.map1_domain.at_mut(0) {
-                set!(S, *it, u1);
-            }
-            if let Some(it) = context.map1_domain.at_mut(1) {
-                set!(S, *it, u2);
+        if !O::COMPILES || context.executes() {
+            if i64::from(un) > 0 {
+                set!(S, context.map1_segments, un);
+                if let Some(it) = context.map1_domain.at_mut(0) {
+                    set!(S, *it, u1);
+                }
+                if let Some(it) = context.map1_domain.at_mut(1) {
+                    set!(S, *it, u2);
+                }
             }
         }
     }
@@ -6508,18 +6656,20 @@ mod glMapGrid1d {
 mod glMapGrid1f {
     fn enter(thread: Whole, memory: M, seen: O, un: i32, u1: f32, u2: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if i64::from(un) > 0 {
-            set!(S, context.map1_segments, un);
-            {
-                let value = f64::from(u1);
-                if let Some(it) = context.map1_domain.at_mut(0) {
-                    set!(S, *it, value);
+        if !O::COMPILES || context.executes() {
+            if i64::from(un) > 0 {
+                set!(S, context.map1_segments, un);
+                {
+                    let value = f64::from(u1);
+                    if let Some(it) = context.map1_domain.at_mut(0) {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = f64::from(u2);
-                if let Some(it) = context.map1_domain.at_mut(1) {
-                    set!(S, *it, value);
+                {
+                    let value = f64::from(u2);
+                    if let Some(it) = context.map1_domain.at_mut(1) {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -6539,24 +6689,26 @@ mod glMapGrid2d {
         v2: f64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if i64::from(un) > 0 && i64::from(vn) > 0 {
-            if let Some(it) = context.map2_segments.at_mut(0) {
-                set!(S, *it, un);
-            }
-            if let Some(it) = context.map2_segments.at_mut(1) {
-                set!(S, *it, vn);
-            }
-            if let Some(it) = context.map2_domain.at_mut(0) {
-                set!(S, *it, u1);
-            }
-            if let Some(it) = context.map2_domain.at_mut(1) {
-                set!(S, *it, u2);
-            }
-            if let Some(it) = context.map2_domain.at_mut(2) {
-                set!(S, *it, v1);
-            }
-            if let Some(it) = context.map2_domain.at_mut(3) {
-                set!(S, *it, v2);
+        if !O::COMPILES || context.executes() {
+            if i64::from(un) > 0 && i64::from(vn) > 0 {
+                if let Some(it) = context.map2_segments.at_mut(0) {
+                    set!(S, *it, un);
+                }
+                if let Some(it) = context.map2_segments.at_mut(1) {
+                    set!(S, *it, vn);
+                }
+                if let Some(it) = context.map2_domain.at_mut(0) {
+                    set!(S, *it, u1);
+                }
+                if let Some(it) = context.map2_domain.at_mut(1) {
+                    set!(S, *it, u2);
+                }
+                if let Some(it) = context.map2_domain.at_mut(2) {
+                    set!(S, *it, v1);
+                }
+                if let Some(it) = context.map2_domain.at_mut(3) {
+                    set!(S, *it, v2);
+                }
             }
         }
     }
@@ -6575,35 +6727,37 @@ mod glMapGrid2f {
         v2: f32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if i64::from(un) > 0 && i64::from(vn) > 0 {
-            if let Some(it) = context.map2_segments.at_mut(0) {
-                set!(S, *it, un);
-            }
-            if let Some(it) = context.map2_segments.at_mut(1) {
-                set!(S, *it, vn);
-            }
-            {
-                let value = f64::from(u1);
-                if let Some(it) = context.map2_domain.at_mut(0) {
-                    set!(S, *it, value);
+        if !O::COMPILES || context.executes() {
+            if i64::from(un) > 0 && i64::from(vn) > 0 {
+                if let Some(it) = context.map2_segments.at_mut(0) {
+                    set!(S, *it, un);
                 }
-            }
-            {
-                let value = f64::from(u2);
-                if let Some(it) = context.map2_domain.at_mut(1) {
-                    set!(S, *it, value);
+                if let Some(it) = context.map2_segments.at_mut(1) {
+                    set!(S, *it, vn);
                 }
-            }
-            {
-                let value = f64::from(v1);
-                if let Some(it) = context.map2_domain.at_mut(2) {
-                    set!(S, *it, value);
+                {
+                    let value = f64::from(u1);
+                    if let Some(it) = context.map2_domain.at_mut(0) {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = f64::from(v2);
-                if let Some(it) = context.map2_domain.at_mut(3) {
-                    set!(S, *it, value);
+                {
+                    let value = f64::from(u2);
+                    if let Some(it) = context.map2_domain.at_mut(1) {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = f64::from(v1);
+                    if let Some(it) = context.map2_domain.at_mut(2) {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = f64::from(v2);
+                    if let Some(it) = context.map2_domain.at_mut(3) {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -6671,70 +6825,79 @@ mod glMapNamedBufferRange {
 mod glMateriali {
     fn enter(thread: Whole, memory: M, seen: O, face: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::material_numbers(functions::is_material_face(&*context, face), pname) == 1 {
-            let i_0: i64 = 0;
-            let value_1: f64 = i64::from(param) as f64;
-            if i64::from(pname) == GL_AMBIENT_AND_DIFFUSE {
-                let pname_2: u32 = GL_AMBIENT as u32;
-                if i64::from(face) != GL_BACK {
-                    {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.material.values.at_mut(pname_2)
-                            && let Some(it) = it.at_mut(i_0)
+        if !O::COMPILES || context.executes() {
+            if functions::material_numbers(functions::is_material_face(&*context, face), pname) == 1
+            {
+                let i_0: i64 = 0;
+                let value_1: f64 = i64::from(param) as f64;
+                if i64::from(pname) == GL_AMBIENT_AND_DIFFUSE {
+                    let pname_2: u32 = GL_AMBIENT as u32;
+                    if i64::from(face) != GL_BACK {
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.material.values.at_mut(pname_2)
+                                && let Some(it) = it.at_mut(i_0)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    if i64::from(face) != GL_FRONT
+                        && context.api.is_desktop(context.version, (1, 0))
                     {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.back_material.values.at_mut(pname_2)
-                            && let Some(it) = it.at_mut(i_0)
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.back_material.values.at_mut(pname_2)
+                                && let Some(it) = it.at_mut(i_0)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-                let pname_3: u32 = GL_DIFFUSE as u32;
-                if i64::from(face) != GL_BACK {
-                    {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.material.values.at_mut(pname_3)
-                            && let Some(it) = it.at_mut(i_0)
+                    let pname_3: u32 = GL_DIFFUSE as u32;
+                    if i64::from(face) != GL_BACK {
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.material.values.at_mut(pname_3)
+                                && let Some(it) = it.at_mut(i_0)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    if i64::from(face) != GL_FRONT
+                        && context.api.is_desktop(context.version, (1, 0))
                     {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.back_material.values.at_mut(pname_3)
-                            && let Some(it) = it.at_mut(i_0)
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.back_material.values.at_mut(pname_3)
+                                && let Some(it) = it.at_mut(i_0)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-            } else {
-                if i64::from(face) != GL_BACK {
-                    {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.material.values.at_mut(pname)
-                            && let Some(it) = it.at_mut(i_0)
+                } else {
+                    if i64::from(face) != GL_BACK {
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.material.values.at_mut(pname)
+                                && let Some(it) = it.at_mut(i_0)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    if i64::from(face) != GL_FRONT
+                        && context.api.is_desktop(context.version, (1, 0))
                     {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.back_material.values.at_mut(pname)
-                            && let Some(it) = it.at_mut(i_0)
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.back_material.values.at_mut(pname)
+                                && let Some(it) = it.at_mut(i_0)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
                 }
@@ -6746,73 +6909,81 @@ mod glMateriali {
 mod glMaterialiv {
     fn enter(thread: Whole, memory: M, seen: O, face: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(
-            0,
-            functions::material_numbers(functions::is_material_face(&*context, face), pname),
-        ) {
-            let value_1: f64 =
-                functions::integer_parameter(pname, memory.element::<i32>(params, i));
-            if i64::from(pname) == GL_AMBIENT_AND_DIFFUSE {
-                let pname_2: u32 = GL_AMBIENT as u32;
-                if i64::from(face) != GL_BACK {
-                    {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.material.values.at_mut(pname_2)
-                            && let Some(it) = it.at_mut(i)
+        if !O::COMPILES || context.executes() {
+            for i in number::range(
+                0,
+                functions::material_numbers(functions::is_material_face(&*context, face), pname),
+            ) {
+                let value_1: f64 =
+                    functions::integer_parameter(pname, memory.element::<i32>(params, i));
+                if i64::from(pname) == GL_AMBIENT_AND_DIFFUSE {
+                    let pname_2: u32 = GL_AMBIENT as u32;
+                    if i64::from(face) != GL_BACK {
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.material.values.at_mut(pname_2)
+                                && let Some(it) = it.at_mut(i)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    if i64::from(face) != GL_FRONT
+                        && context.api.is_desktop(context.version, (1, 0))
                     {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.back_material.values.at_mut(pname_2)
-                            && let Some(it) = it.at_mut(i)
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.back_material.values.at_mut(pname_2)
+                                && let Some(it) = it.at_mut(i)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-                let pname_3: u32 = GL_DIFFUSE as u32;
-                if i64::from(face) != GL_BACK {
-                    {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.material.values.at_mut(pname_3)
-                            && let Some(it) = it.at_mut(i)
+                    let pname_3: u32 = GL_DIFFUSE as u32;
+                    if i64::from(face) != GL_BACK {
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.material.values.at_mut(pname_3)
+                                && let Some(it) = it.at_mut(i)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    if i64::from(face) != GL_FRONT
+                        && context.api.is_desktop(context.version, (1, 0))
                     {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.back_material.values.at_mut(pname_3)
-                            && let Some(it) = it.at_mut(i)
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.back_material.values.at_mut(pname_3)
+                                && let Some(it) = it.at_mut(i)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-            } else {
-                if i64::from(face) != GL_BACK {
-                    {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.material.values.at_mut(pname)
-                            && let Some(it) = it.at_mut(i)
+                } else {
+                    if i64::from(face) != GL_BACK {
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.material.values.at_mut(pname)
+                                && let Some(it) = it.at_mut(i)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    if i64::from(face) != GL_FRONT
+                        && context.api.is_desktop(context.version, (1, 0))
                     {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.back_material.values.at_mut(pname)
-                            && let Some(it) = it.at_mut(i)
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.back_material.values.at_mut(pname)
+                                && let Some(it) = it.at_mut(i)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
                 }
@@ -6823,28 +6994,28 @@ mod glMaterialiv {
 
 mod glMultMatrixd {
     fn enter(thread: Whole, memory: M, seen: O, m: u64) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::multiply_matrix(thread, memory, m, GL_DOUBLE as u32, false);
         }
-        crate::gl::multiply_matrix(thread, memory, m, GL_DOUBLE as u32, false);
     }
 }
 
 mod glMultTransposeMatrixd {
     fn enter(thread: Whole, memory: M, seen: O, m: u64) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::multiply_matrix(thread, memory, m, GL_DOUBLE as u32, true);
         }
-        crate::gl::multiply_matrix(thread, memory, m, GL_DOUBLE as u32, true);
     }
 }
 
 mod glMultTransposeMatrixf {
     fn enter(thread: Whole, memory: M, seen: O, m: u64) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::multiply_matrix(thread, memory, m, GL_FLOAT as u32, true);
         }
-        crate::gl::multiply_matrix(thread, memory, m, GL_FLOAT as u32, true);
     }
 }
 
@@ -6956,43 +7127,42 @@ mod glMultiDrawElementsIndirectCount {
 
 mod glMultiTexCoord1d {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, s: f64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let y_0: f64 = 0.0_f64;
-        let z_1: f64 = 0.0_f64;
-        let w_2: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = s as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let y_0: f64 = 0.0_f64;
+            let z_1: f64 = 0.0_f64;
+            let w_2: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = s as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_2 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_2 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -7000,44 +7170,43 @@ mod glMultiTexCoord1d {
 
 mod glMultiTexCoord1dv {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = memory.element::<f64>(v, 0);
-        let y_1: f64 = 0.0_f64;
-        let z_2: f64 = 0.0_f64;
-        let w_3: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = memory.element::<f64>(v, 0);
+            let y_1: f64 = 0.0_f64;
+            let z_2: f64 = 0.0_f64;
+            let w_3: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_2 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_2 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_3 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_3 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -7045,44 +7214,43 @@ mod glMultiTexCoord1dv {
 
 mod glMultiTexCoord1f {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, s: f32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = f64::from(s);
-        let y_1: f64 = 0.0_f64;
-        let z_2: f64 = 0.0_f64;
-        let w_3: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = f64::from(s);
+            let y_1: f64 = 0.0_f64;
+            let z_2: f64 = 0.0_f64;
+            let w_3: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_2 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_2 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_3 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_3 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -7090,44 +7258,43 @@ mod glMultiTexCoord1f {
 
 mod glMultiTexCoord1fv {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = f64::from(memory.element::<f32>(v, 0));
-        let y_1: f64 = 0.0_f64;
-        let z_2: f64 = 0.0_f64;
-        let w_3: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = f64::from(memory.element::<f32>(v, 0));
+            let y_1: f64 = 0.0_f64;
+            let z_2: f64 = 0.0_f64;
+            let w_3: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_2 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_2 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_3 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_3 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -7135,44 +7302,43 @@ mod glMultiTexCoord1fv {
 
 mod glMultiTexCoord1i {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, s: i32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = i64::from(s) as f64;
-        let y_1: f64 = 0.0_f64;
-        let z_2: f64 = 0.0_f64;
-        let w_3: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = i64::from(s) as f64;
+            let y_1: f64 = 0.0_f64;
+            let z_2: f64 = 0.0_f64;
+            let w_3: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_2 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_2 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_3 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_3 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -7180,44 +7346,43 @@ mod glMultiTexCoord1i {
 
 mod glMultiTexCoord1iv {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = i64::from(memory.element::<i32>(v, 0)) as f64;
-        let y_1: f64 = 0.0_f64;
-        let z_2: f64 = 0.0_f64;
-        let w_3: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = i64::from(memory.element::<i32>(v, 0)) as f64;
+            let y_1: f64 = 0.0_f64;
+            let z_2: f64 = 0.0_f64;
+            let w_3: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_2 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_2 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_3 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_3 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -7225,44 +7390,43 @@ mod glMultiTexCoord1iv {
 
 mod glMultiTexCoord1s {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, s: i16) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = i64::from(s) as f64;
-        let y_1: f64 = 0.0_f64;
-        let z_2: f64 = 0.0_f64;
-        let w_3: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = i64::from(s) as f64;
+            let y_1: f64 = 0.0_f64;
+            let z_2: f64 = 0.0_f64;
+            let w_3: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_2 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_2 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_3 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_3 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -7270,44 +7434,43 @@ mod glMultiTexCoord1s {
 
 mod glMultiTexCoord1sv {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = i64::from(memory.element::<i16>(v, 0)) as f64;
-        let y_1: f64 = 0.0_f64;
-        let z_2: f64 = 0.0_f64;
-        let w_3: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = i64::from(memory.element::<i16>(v, 0)) as f64;
+            let y_1: f64 = 0.0_f64;
+            let z_2: f64 = 0.0_f64;
+            let w_3: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_2 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_2 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_3 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_3 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -7315,42 +7478,41 @@ mod glMultiTexCoord1sv {
 
 mod glMultiTexCoord2d {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, s: f64, t: f64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let z_0: f64 = 0.0_f64;
-        let w_1: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = s as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let z_0: f64 = 0.0_f64;
+            let w_1: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = s as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = t as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = t as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -7358,44 +7520,43 @@ mod glMultiTexCoord2d {
 
 mod glMultiTexCoord2dv {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = memory.element::<f64>(v, 0);
-        let y_1: f64 = memory.element::<f64>(v, 1);
-        let z_2: f64 = 0.0_f64;
-        let w_3: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = memory.element::<f64>(v, 0);
+            let y_1: f64 = memory.element::<f64>(v, 1);
+            let z_2: f64 = 0.0_f64;
+            let w_3: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_2 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_2 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_3 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_3 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -7403,44 +7564,43 @@ mod glMultiTexCoord2dv {
 
 mod glMultiTexCoord2f {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, s: f32, t: f32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = f64::from(s);
-        let y_1: f64 = f64::from(t);
-        let z_2: f64 = 0.0_f64;
-        let w_3: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = f64::from(s);
+            let y_1: f64 = f64::from(t);
+            let z_2: f64 = 0.0_f64;
+            let w_3: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_2 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_2 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_3 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_3 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -7448,44 +7608,43 @@ mod glMultiTexCoord2f {
 
 mod glMultiTexCoord2fv {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = f64::from(memory.element::<f32>(v, 0));
-        let y_1: f64 = f64::from(memory.element::<f32>(v, 1));
-        let z_2: f64 = 0.0_f64;
-        let w_3: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = f64::from(memory.element::<f32>(v, 0));
+            let y_1: f64 = f64::from(memory.element::<f32>(v, 1));
+            let z_2: f64 = 0.0_f64;
+            let w_3: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_2 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_2 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_3 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_3 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -7493,44 +7652,43 @@ mod glMultiTexCoord2fv {
 
 mod glMultiTexCoord2i {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, s: i32, t: i32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = i64::from(s) as f64;
-        let y_1: f64 = i64::from(t) as f64;
-        let z_2: f64 = 0.0_f64;
-        let w_3: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = i64::from(s) as f64;
+            let y_1: f64 = i64::from(t) as f64;
+            let z_2: f64 = 0.0_f64;
+            let w_3: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_2 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_2 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_3 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_3 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -7538,44 +7696,43 @@ mod glMultiTexCoord2i {
 
 mod glMultiTexCoord2iv {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = i64::from(memory.element::<i32>(v, 0)) as f64;
-        let y_1: f64 = i64::from(memory.element::<i32>(v, 1)) as f64;
-        let z_2: f64 = 0.0_f64;
-        let w_3: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = i64::from(memory.element::<i32>(v, 0)) as f64;
+            let y_1: f64 = i64::from(memory.element::<i32>(v, 1)) as f64;
+            let z_2: f64 = 0.0_f64;
+            let w_3: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_2 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_2 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_3 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_3 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -7583,44 +7740,43 @@ mod glMultiTexCoord2iv {
 
 mod glMultiTexCoord2s {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, s: i16, t: i16) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = i64::from(s) as f64;
-        let y_1: f64 = i64::from(t) as f64;
-        let z_2: f64 = 0.0_f64;
-        let w_3: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = i64::from(s) as f64;
+            let y_1: f64 = i64::from(t) as f64;
+            let z_2: f64 = 0.0_f64;
+            let w_3: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_2 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_2 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_3 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_3 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -7628,44 +7784,43 @@ mod glMultiTexCoord2s {
 
 mod glMultiTexCoord2sv {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = i64::from(memory.element::<i16>(v, 0)) as f64;
-        let y_1: f64 = i64::from(memory.element::<i16>(v, 1)) as f64;
-        let z_2: f64 = 0.0_f64;
-        let w_3: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = i64::from(memory.element::<i16>(v, 0)) as f64;
+            let y_1: f64 = i64::from(memory.element::<i16>(v, 1)) as f64;
+            let z_2: f64 = 0.0_f64;
+            let w_3: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_2 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_2 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_3 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_3 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -7673,41 +7828,40 @@ mod glMultiTexCoord2sv {
 
 mod glMultiTexCoord3d {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, s: f64, t: f64, r: f64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let w_0: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = s as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let w_0: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = s as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = t as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = t as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = r as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = r as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -7715,44 +7869,43 @@ mod glMultiTexCoord3d {
 
 mod glMultiTexCoord3dv {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = memory.element::<f64>(v, 0);
-        let y_1: f64 = memory.element::<f64>(v, 1);
-        let z_2: f64 = memory.element::<f64>(v, 2);
-        let w_3: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = memory.element::<f64>(v, 0);
+            let y_1: f64 = memory.element::<f64>(v, 1);
+            let z_2: f64 = memory.element::<f64>(v, 2);
+            let w_3: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_2 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_2 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_3 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_3 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -7760,44 +7913,43 @@ mod glMultiTexCoord3dv {
 
 mod glMultiTexCoord3f {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, s: f32, t: f32, r: f32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = f64::from(s);
-        let y_1: f64 = f64::from(t);
-        let z_2: f64 = f64::from(r);
-        let w_3: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = f64::from(s);
+            let y_1: f64 = f64::from(t);
+            let z_2: f64 = f64::from(r);
+            let w_3: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_2 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_2 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_3 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_3 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -7805,44 +7957,43 @@ mod glMultiTexCoord3f {
 
 mod glMultiTexCoord3fv {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = f64::from(memory.element::<f32>(v, 0));
-        let y_1: f64 = f64::from(memory.element::<f32>(v, 1));
-        let z_2: f64 = f64::from(memory.element::<f32>(v, 2));
-        let w_3: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = f64::from(memory.element::<f32>(v, 0));
+            let y_1: f64 = f64::from(memory.element::<f32>(v, 1));
+            let z_2: f64 = f64::from(memory.element::<f32>(v, 2));
+            let w_3: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_2 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_2 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_3 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_3 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -7850,44 +8001,43 @@ mod glMultiTexCoord3fv {
 
 mod glMultiTexCoord3i {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, s: i32, t: i32, r: i32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = i64::from(s) as f64;
-        let y_1: f64 = i64::from(t) as f64;
-        let z_2: f64 = i64::from(r) as f64;
-        let w_3: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = i64::from(s) as f64;
+            let y_1: f64 = i64::from(t) as f64;
+            let z_2: f64 = i64::from(r) as f64;
+            let w_3: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_2 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_2 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_3 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_3 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -7895,44 +8045,43 @@ mod glMultiTexCoord3i {
 
 mod glMultiTexCoord3iv {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = i64::from(memory.element::<i32>(v, 0)) as f64;
-        let y_1: f64 = i64::from(memory.element::<i32>(v, 1)) as f64;
-        let z_2: f64 = i64::from(memory.element::<i32>(v, 2)) as f64;
-        let w_3: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = i64::from(memory.element::<i32>(v, 0)) as f64;
+            let y_1: f64 = i64::from(memory.element::<i32>(v, 1)) as f64;
+            let z_2: f64 = i64::from(memory.element::<i32>(v, 2)) as f64;
+            let w_3: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_2 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_2 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_3 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_3 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -7940,44 +8089,43 @@ mod glMultiTexCoord3iv {
 
 mod glMultiTexCoord3s {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, s: i16, t: i16, r: i16) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = i64::from(s) as f64;
-        let y_1: f64 = i64::from(t) as f64;
-        let z_2: f64 = i64::from(r) as f64;
-        let w_3: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = i64::from(s) as f64;
+            let y_1: f64 = i64::from(t) as f64;
+            let z_2: f64 = i64::from(r) as f64;
+            let w_3: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_2 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_2 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_3 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_3 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -7985,44 +8133,43 @@ mod glMultiTexCoord3s {
 
 mod glMultiTexCoord3sv {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = i64::from(memory.element::<i16>(v, 0)) as f64;
-        let y_1: f64 = i64::from(memory.element::<i16>(v, 1)) as f64;
-        let z_2: f64 = i64::from(memory.element::<i16>(v, 2)) as f64;
-        let w_3: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = i64::from(memory.element::<i16>(v, 0)) as f64;
+            let y_1: f64 = i64::from(memory.element::<i16>(v, 1)) as f64;
+            let z_2: f64 = i64::from(memory.element::<i16>(v, 2)) as f64;
+            let w_3: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_2 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_2 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_3 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_3 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -8031,36 +8178,38 @@ mod glMultiTexCoord3sv {
 mod glMultiTexCoord4d {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, s: f64, t: f64, r: f64, q: f64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = s as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
             {
-                set!(S, *it, value);
+                let value = s as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = t as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = t as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = r as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = r as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = q as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = q as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -8068,44 +8217,43 @@ mod glMultiTexCoord4d {
 
 mod glMultiTexCoord4dv {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = memory.element::<f64>(v, 0);
-        let y_1: f64 = memory.element::<f64>(v, 1);
-        let z_2: f64 = memory.element::<f64>(v, 2);
-        let w_3: f64 = memory.element::<f64>(v, 3);
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = memory.element::<f64>(v, 0);
+            let y_1: f64 = memory.element::<f64>(v, 1);
+            let z_2: f64 = memory.element::<f64>(v, 2);
+            let w_3: f64 = memory.element::<f64>(v, 3);
             {
-                set!(S, *it, value);
+                let value = x_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_2 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_2 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_3 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_3 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -8113,44 +8261,43 @@ mod glMultiTexCoord4dv {
 
 mod glMultiTexCoord4fv {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = f64::from(memory.element::<f32>(v, 0));
-        let y_1: f64 = f64::from(memory.element::<f32>(v, 1));
-        let z_2: f64 = f64::from(memory.element::<f32>(v, 2));
-        let w_3: f64 = f64::from(memory.element::<f32>(v, 3));
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = f64::from(memory.element::<f32>(v, 0));
+            let y_1: f64 = f64::from(memory.element::<f32>(v, 1));
+            let z_2: f64 = f64::from(memory.element::<f32>(v, 2));
+            let w_3: f64 = f64::from(memory.element::<f32>(v, 3));
             {
-                set!(S, *it, value);
+                let value = x_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_2 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_2 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_3 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_3 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -8158,44 +8305,43 @@ mod glMultiTexCoord4fv {
 
 mod glMultiTexCoord4i {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, s: i32, t: i32, r: i32, q: i32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = i64::from(s) as f64;
-        let y_1: f64 = i64::from(t) as f64;
-        let z_2: f64 = i64::from(r) as f64;
-        let w_3: f64 = i64::from(q) as f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = i64::from(s) as f64;
+            let y_1: f64 = i64::from(t) as f64;
+            let z_2: f64 = i64::from(r) as f64;
+            let w_3: f64 = i64::from(q) as f64;
             {
-                set!(S, *it, value);
+                let value = x_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_2 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_2 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_3 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_3 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -8203,44 +8349,43 @@ mod glMultiTexCoord4i {
 
 mod glMultiTexCoord4iv {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = i64::from(memory.element::<i32>(v, 0)) as f64;
-        let y_1: f64 = i64::from(memory.element::<i32>(v, 1)) as f64;
-        let z_2: f64 = i64::from(memory.element::<i32>(v, 2)) as f64;
-        let w_3: f64 = i64::from(memory.element::<i32>(v, 3)) as f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = i64::from(memory.element::<i32>(v, 0)) as f64;
+            let y_1: f64 = i64::from(memory.element::<i32>(v, 1)) as f64;
+            let z_2: f64 = i64::from(memory.element::<i32>(v, 2)) as f64;
+            let w_3: f64 = i64::from(memory.element::<i32>(v, 3)) as f64;
             {
-                set!(S, *it, value);
+                let value = x_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_2 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_2 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_3 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_3 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -8248,44 +8393,43 @@ mod glMultiTexCoord4iv {
 
 mod glMultiTexCoord4s {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, s: i16, t: i16, r: i16, q: i16) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = i64::from(s) as f64;
-        let y_1: f64 = i64::from(t) as f64;
-        let z_2: f64 = i64::from(r) as f64;
-        let w_3: f64 = i64::from(q) as f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = i64::from(s) as f64;
+            let y_1: f64 = i64::from(t) as f64;
+            let z_2: f64 = i64::from(r) as f64;
+            let w_3: f64 = i64::from(q) as f64;
             {
-                set!(S, *it, value);
+                let value = x_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_2 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_2 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_3 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_3 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -8293,44 +8437,43 @@ mod glMultiTexCoord4s {
 
 mod glMultiTexCoord4sv {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = i64::from(memory.element::<i16>(v, 0)) as f64;
-        let y_1: f64 = i64::from(memory.element::<i16>(v, 1)) as f64;
-        let z_2: f64 = i64::from(memory.element::<i16>(v, 2)) as f64;
-        let w_3: f64 = i64::from(memory.element::<i16>(v, 3)) as f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_0 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = i64::from(memory.element::<i16>(v, 0)) as f64;
+            let y_1: f64 = i64::from(memory.element::<i16>(v, 1)) as f64;
+            let z_2: f64 = i64::from(memory.element::<i16>(v, 2)) as f64;
+            let w_3: f64 = i64::from(memory.element::<i16>(v, 3)) as f64;
             {
-                set!(S, *it, value);
+                let value = x_0 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_1 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_1 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_2 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_2 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_3 as f32;
-            if let Some(it) = context.current_values.at_mut(target)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_3 as f32;
+                if let Some(it) = context.current_values.at_mut(target)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -8668,14 +8811,19 @@ mod glNamedRenderbufferStorageMultisample {
 }
 
 mod glNewList {
-    fn enter(thread: Whole, memory: M, seen: O, list: u32, mode: u32) {
+    fn enter(thread: S, memory: M, seen: O, list: u32, mode: u32) {
         if thread.context.is_none() {
             return;
         }
         let is_mode: bool =
             i64::from(mode) == GL_COMPILE || i64::from(mode) == GL_COMPILE_AND_EXECUTE;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if i64::from(list) != 0 && is_mode && i64::from(context.list) == 0 {
+        if context.api.has_fixed_function(context.version)
+            && i64::from(list) != 0
+            && is_mode
+            && i64::from(context.list) == 0
+            && context.begun.is_none()
+        {
             set!(S, context.list, list);
             set!(S, context.list_mode, mode);
         }
@@ -8684,45 +8832,44 @@ mod glNewList {
 
 mod glNormal3b {
     fn enter(thread: Whole, memory: M, seen: O, nx: i8, ny: i8, nz: i8) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_NORMAL as u32;
-        let x_1: f64 = (i64::from(nx) as f64) / 127.0_f64;
-        let y_2: f64 = (i64::from(ny) as f64) / 127.0_f64;
-        let z_3: f64 = (i64::from(nz) as f64) / 127.0_f64;
-        let w_4: f64 = 0.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_NORMAL as u32;
+            let x_1: f64 = (i64::from(nx) as f64) / 127.0_f64;
+            let y_2: f64 = (i64::from(ny) as f64) / 127.0_f64;
+            let z_3: f64 = (i64::from(nz) as f64) / 127.0_f64;
+            let w_4: f64 = 0.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -8730,45 +8877,44 @@ mod glNormal3b {
 
 mod glNormal3bv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_NORMAL as u32;
-        let x_1: f64 = (i64::from(memory.element::<i8>(v, 0)) as f64) / 127.0_f64;
-        let y_2: f64 = (i64::from(memory.element::<i8>(v, 1)) as f64) / 127.0_f64;
-        let z_3: f64 = (i64::from(memory.element::<i8>(v, 2)) as f64) / 127.0_f64;
-        let w_4: f64 = 0.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_NORMAL as u32;
+            let x_1: f64 = (i64::from(memory.element::<i8>(v, 0)) as f64) / 127.0_f64;
+            let y_2: f64 = (i64::from(memory.element::<i8>(v, 1)) as f64) / 127.0_f64;
+            let z_3: f64 = (i64::from(memory.element::<i8>(v, 2)) as f64) / 127.0_f64;
+            let w_4: f64 = 0.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -8776,42 +8922,41 @@ mod glNormal3bv {
 
 mod glNormal3d {
     fn enter(thread: Whole, memory: M, seen: O, nx: f64, ny: f64, nz: f64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_NORMAL as u32;
-        let w_1: f64 = 0.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = nx as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_NORMAL as u32;
+            let w_1: f64 = 0.0_f64;
             {
-                set!(S, *it, value);
+                let value = nx as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = ny as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = ny as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = nz as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = nz as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -8819,45 +8964,44 @@ mod glNormal3d {
 
 mod glNormal3dv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_NORMAL as u32;
-        let x_1: f64 = memory.element::<f64>(v, 0);
-        let y_2: f64 = memory.element::<f64>(v, 1);
-        let z_3: f64 = memory.element::<f64>(v, 2);
-        let w_4: f64 = 0.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_NORMAL as u32;
+            let x_1: f64 = memory.element::<f64>(v, 0);
+            let y_2: f64 = memory.element::<f64>(v, 1);
+            let z_3: f64 = memory.element::<f64>(v, 2);
+            let w_4: f64 = 0.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -8865,45 +9009,44 @@ mod glNormal3dv {
 
 mod glNormal3fv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_NORMAL as u32;
-        let x_1: f64 = f64::from(memory.element::<f32>(v, 0));
-        let y_2: f64 = f64::from(memory.element::<f32>(v, 1));
-        let z_3: f64 = f64::from(memory.element::<f32>(v, 2));
-        let w_4: f64 = 0.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_NORMAL as u32;
+            let x_1: f64 = f64::from(memory.element::<f32>(v, 0));
+            let y_2: f64 = f64::from(memory.element::<f32>(v, 1));
+            let z_3: f64 = f64::from(memory.element::<f32>(v, 2));
+            let w_4: f64 = 0.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -8911,45 +9054,44 @@ mod glNormal3fv {
 
 mod glNormal3i {
     fn enter(thread: Whole, memory: M, seen: O, nx: i32, ny: i32, nz: i32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_NORMAL as u32;
-        let x_1: f64 = (i64::from(nx) as f64) / 2147483647.0_f64;
-        let y_2: f64 = (i64::from(ny) as f64) / 2147483647.0_f64;
-        let z_3: f64 = (i64::from(nz) as f64) / 2147483647.0_f64;
-        let w_4: f64 = 0.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_NORMAL as u32;
+            let x_1: f64 = (i64::from(nx) as f64) / 2147483647.0_f64;
+            let y_2: f64 = (i64::from(ny) as f64) / 2147483647.0_f64;
+            let z_3: f64 = (i64::from(nz) as f64) / 2147483647.0_f64;
+            let w_4: f64 = 0.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -8957,45 +9099,44 @@ mod glNormal3i {
 
 mod glNormal3iv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_NORMAL as u32;
-        let x_1: f64 = (i64::from(memory.element::<i32>(v, 0)) as f64) / 2147483647.0_f64;
-        let y_2: f64 = (i64::from(memory.element::<i32>(v, 1)) as f64) / 2147483647.0_f64;
-        let z_3: f64 = (i64::from(memory.element::<i32>(v, 2)) as f64) / 2147483647.0_f64;
-        let w_4: f64 = 0.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_NORMAL as u32;
+            let x_1: f64 = (i64::from(memory.element::<i32>(v, 0)) as f64) / 2147483647.0_f64;
+            let y_2: f64 = (i64::from(memory.element::<i32>(v, 1)) as f64) / 2147483647.0_f64;
+            let z_3: f64 = (i64::from(memory.element::<i32>(v, 2)) as f64) / 2147483647.0_f64;
+            let w_4: f64 = 0.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -9003,45 +9144,44 @@ mod glNormal3iv {
 
 mod glNormal3s {
     fn enter(thread: Whole, memory: M, seen: O, nx: i16, ny: i16, nz: i16) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_NORMAL as u32;
-        let x_1: f64 = (i64::from(nx) as f64) / 32767.0_f64;
-        let y_2: f64 = (i64::from(ny) as f64) / 32767.0_f64;
-        let z_3: f64 = (i64::from(nz) as f64) / 32767.0_f64;
-        let w_4: f64 = 0.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_NORMAL as u32;
+            let x_1: f64 = (i64::from(nx) as f64) / 32767.0_f64;
+            let y_2: f64 = (i64::from(ny) as f64) / 32767.0_f64;
+            let z_3: f64 = (i64::from(nz) as f64) / 32767.0_f64;
+            let w_4: f64 = 0.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -9049,45 +9189,44 @@ mod glNormal3s {
 
 mod glNormal3sv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_NORMAL as u32;
-        let x_1: f64 = (i64::from(memory.element::<i16>(v, 0)) as f64) / 32767.0_f64;
-        let y_2: f64 = (i64::from(memory.element::<i16>(v, 1)) as f64) / 32767.0_f64;
-        let z_3: f64 = (i64::from(memory.element::<i16>(v, 2)) as f64) / 32767.0_f64;
-        let w_4: f64 = 0.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_NORMAL as u32;
+            let x_1: f64 = (i64::from(memory.element::<i16>(v, 0)) as f64) / 32767.0_f64;
+            let y_2: f64 = (i64::from(memory.element::<i16>(v, 1)) as f64) / 32767.0_f64;
+            let z_3: f64 = (i64::from(memory.element::<i16>(v, 2)) as f64) / 32767.0_f64;
+            let w_4: f64 = 0.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -9105,10 +9244,10 @@ mod glOrtho {
         zNear: f64,
         zFar: f64,
     ) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::multiply_ortho(thread, memory, left, right, bottom, top, zNear, zFar);
         }
-        crate::gl::multiply_ortho(thread, memory, left, right, bottom, top, zNear, zFar);
     }
 }
 
@@ -9121,11 +9260,13 @@ mod glPatchParameterfv {
                 if S::WHOLE
                     && let Some(context) = context.whole()
                 {
-                    for i in number::range(0, 2) {
-                        {
-                            let value = memory.element::<f32>(values, i);
-                            if let Some(it) = context.patch_inner_levels.at_mut(i) {
-                                set!(S, *it, value);
+                    if !O::COMPILES || context.executes() {
+                        for i in number::range(0, 2) {
+                            {
+                                let value = memory.element::<f32>(values, i);
+                                if let Some(it) = context.patch_inner_levels.at_mut(i) {
+                                    set!(S, *it, value);
+                                }
                             }
                         }
                     }
@@ -9136,11 +9277,13 @@ mod glPatchParameterfv {
                 if S::WHOLE
                     && let Some(context) = context.whole()
                 {
-                    for i in number::range(0, 4) {
-                        {
-                            let value = memory.element::<f32>(values, i);
-                            if let Some(it) = context.patch_outer_levels.at_mut(i) {
-                                set!(S, *it, value);
+                    if !O::COMPILES || context.executes() {
+                        for i in number::range(0, 4) {
+                            {
+                                let value = memory.element::<f32>(values, i);
+                                if let Some(it) = context.patch_outer_levels.at_mut(i) {
+                                    set!(S, *it, value);
+                                }
                             }
                         }
                     }
@@ -9165,8 +9308,10 @@ mod glPixelMapfv {
             if context.pixel_unpack_buffer.is_none() {
                 observe::elements(seen, 2, values, i64::from(mapsize), 4);
             }
-            if let Some(it) = context.pixel_maps.at_mut(map) {
-                set!(S, *it, mapsize);
+            if !O::COMPILES || context.executes() {
+                if let Some(it) = context.pixel_maps.at_mut(map) {
+                    set!(S, *it, mapsize);
+                }
             }
         }
     }
@@ -9186,8 +9331,10 @@ mod glPixelMapuiv {
             if context.pixel_unpack_buffer.is_none() {
                 observe::elements(seen, 2, values, i64::from(mapsize), 4);
             }
-            if let Some(it) = context.pixel_maps.at_mut(map) {
-                set!(S, *it, mapsize);
+            if !O::COMPILES || context.executes() {
+                if let Some(it) = context.pixel_maps.at_mut(map) {
+                    set!(S, *it, mapsize);
+                }
             }
         }
     }
@@ -9207,8 +9354,10 @@ mod glPixelMapusv {
             if context.pixel_unpack_buffer.is_none() {
                 observe::elements(seen, 2, values, i64::from(mapsize), 2);
             }
-            if let Some(it) = context.pixel_maps.at_mut(map) {
-                set!(S, *it, mapsize);
+            if !O::COMPILES || context.executes() {
+                if let Some(it) = context.pixel_maps.at_mut(map) {
+                    set!(S, *it, mapsize);
+                }
             }
         }
     }
@@ -9347,8 +9496,10 @@ mod glPixelStoref {
 mod glPixelTransferf {
     fn enter(thread: Whole, memory: M, seen: O, pname: u32, param: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.pixel_transfer.at_mut(pname) {
-            set!(S, *it, param);
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.pixel_transfer.at_mut(pname) {
+                set!(S, *it, param);
+            }
         }
     }
 }
@@ -9356,10 +9507,12 @@ mod glPixelTransferf {
 mod glPixelTransferi {
     fn enter(thread: Whole, memory: M, seen: O, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = (i64::from(param) as f64) as f32;
-            if let Some(it) = context.pixel_transfer.at_mut(pname) {
-                set!(S, *it, value);
+        if !O::COMPILES || context.executes() {
+            {
+                let value = (i64::from(param) as f64) as f32;
+                if let Some(it) = context.pixel_transfer.at_mut(pname) {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -9368,11 +9521,13 @@ mod glPixelTransferi {
 mod glPixelZoom {
     fn enter(thread: Whole, memory: M, seen: O, xfactor: f32, yfactor: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.pixel_zoom.at_mut(0) {
-            set!(S, *it, xfactor);
-        }
-        if let Some(it) = context.pixel_zoom.at_mut(1) {
-            set!(S, *it, yfactor);
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.pixel_zoom.at_mut(0) {
+                set!(S, *it, xfactor);
+            }
+            if let Some(it) = context.pixel_zoom.at_mut(1) {
+                set!(S, *it, yfactor);
+            }
         }
     }
 }
@@ -9380,13 +9535,15 @@ mod glPixelZoom {
 mod glPointParameteri {
     fn enter(thread: Whole, memory: M, seen: O, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if sizes::point_values(i64::from(pname)) == 1 {
-            {
-                let value = (i64::from(param) as f64) as f32;
-                if let Some(it) = context.point_parameters.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            if sizes::point_values(i64::from(pname)) == 1 {
                 {
-                    set!(S, *it, value);
+                    let value = (i64::from(param) as f64) as f32;
+                    if let Some(it) = context.point_parameters.values.at_mut(pname)
+                        && let Some(it) = it.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -9396,13 +9553,15 @@ mod glPointParameteri {
 mod glPointParameteriv {
     fn enter(thread: Whole, memory: M, seen: O, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, sizes::point_values(i64::from(pname))) {
-            {
-                let value = (i64::from(memory.element::<i32>(params, i)) as f64) as f32;
-                if let Some(it) = context.point_parameters.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(i)
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, sizes::point_values(i64::from(pname))) {
                 {
-                    set!(S, *it, value);
+                    let value = (i64::from(memory.element::<i32>(params, i)) as f64) as f32;
+                    if let Some(it) = context.point_parameters.values.at_mut(pname)
+                        && let Some(it) = it.at_mut(i)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -9412,14 +9571,16 @@ mod glPointParameteriv {
 mod glPolygonMode {
     fn enter(thread: Whole, memory: M, seen: O, face: u32, mode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_front(face) {
-            if let Some(it) = context.polygon_modes.at_mut(0) {
-                set!(S, *it, mode);
+        if !O::COMPILES || context.executes() {
+            if functions::is_front(face) {
+                if let Some(it) = context.polygon_modes.at_mut(0) {
+                    set!(S, *it, mode);
+                }
             }
-        }
-        if functions::is_back(face) {
-            if let Some(it) = context.polygon_modes.at_mut(1) {
-                set!(S, *it, mode);
+            if functions::is_back(face) {
+                if let Some(it) = context.polygon_modes.at_mut(1) {
+                    set!(S, *it, mode);
+                }
             }
         }
     }
@@ -9448,481 +9609,486 @@ mod glPolygonStipple {
 mod glPopAttrib {
     fn enter(thread: S, memory: M, seen: O) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if i64::from(context.attribute_depth) > 0 {
-            let top: i64 = number::sub(i64::from(context.attribute_depth), 1);
-            let mask: u32 = context.kept_attributes.at(top).map_or(0, |it| it.mask);
-            if S::WHOLE
-                && let Some(thread) = thread.whole()
-            {
-                crate::gl::restore_capabilities(thread, memory);
-                let Some(context) = thread.context.as_deref_mut() else { return };
-                if (i64::from(mask) & GL_CURRENT_BIT) != 0 {
-                    set!(
-                        S,
-                        context.current_values,
-                        context
-                            .attributes
-                            .at(top)
-                            .map_or_else(|| BTreeMap::new(), |it| it.current_values.clone())
-                    );
-                    set!(
-                        S,
-                        context.edge_flag,
-                        context.attributes.at(top).map_or(false, |it| it.edge_flag)
-                    );
-                    set!(
-                        S,
-                        context.current_index,
-                        context.attributes.at(top).map_or(0.0, |it| it.current_index)
-                    );
-                    set!(
-                        S,
-                        context.current_fog_coordinate,
-                        context.attributes.at(top).map_or(0.0, |it| it.current_fog_coordinate)
-                    );
-                }
-                if (i64::from(mask) & GL_ACCUM_BUFFER_BIT) != 0 {
-                    set!(
-                        S,
-                        context.clear_accumulation,
-                        context.attributes.at(top).map_or([0.0; 4], |it| it.clear_accumulation)
-                    );
-                }
-                if (i64::from(mask) & GL_COLOR_BUFFER_BIT) != 0 {
-                    set!(
-                        S,
-                        context.targets,
-                        context
-                            .attributes
-                            .at(top)
-                            .map_or([DrawBuffer::default(); 8], |it| it.targets)
-                    );
-                    set!(
-                        S,
-                        context.blend_color,
-                        context.attributes.at(top).map_or([0.0; 4], |it| it.blend_color)
-                    );
-                    set!(
-                        S,
-                        context.alpha_function,
-                        context.attributes.at(top).map_or(0, |it| it.alpha_function)
-                    );
-                    set!(
-                        S,
-                        context.alpha_reference,
-                        context.attributes.at(top).map_or(0.0, |it| it.alpha_reference)
-                    );
-                    set!(
-                        S,
-                        context.logic_operation,
-                        context.attributes.at(top).map_or(0, |it| it.logic_operation)
-                    );
-                    set!(
-                        S,
-                        context.clear_color,
-                        context.attributes.at(top).map_or([0.0; 4], |it| it.clear_color)
-                    );
-                    set!(
-                        S,
-                        context.clear_index,
-                        context.attributes.at(top).map_or(0.0, |it| it.clear_index)
-                    );
-                    set!(
-                        S,
-                        context.index_mask,
-                        context.attributes.at(top).map_or(0, |it| it.index_mask)
-                    );
-                    set!(
-                        S,
-                        context.color_clamps,
-                        context
-                            .attributes
-                            .at(top)
-                            .map_or_else(|| BTreeMap::new(), |it| it.color_clamps.clone())
-                    );
-                    set!(
-                        S,
-                        context.draw_buffers,
-                        context
-                            .attributes
-                            .at(top)
-                            .map_or_else(|| Vec::new(), |it| it.draw_buffers.clone())
-                    );
-                }
-                if (i64::from(mask) & GL_DEPTH_BUFFER_BIT) != 0 {
-                    set!(
-                        S,
-                        context.depth_func,
-                        context.attributes.at(top).map_or(0, |it| it.depth_func)
-                    );
-                    set!(
-                        S,
-                        context.depth_mask,
-                        context.attributes.at(top).map_or(false, |it| it.depth_mask)
-                    );
-                    set!(
-                        S,
-                        context.clear_depth,
-                        context.attributes.at(top).map_or(0.0, |it| it.clear_depth)
-                    );
-                }
-            }
-            let Some(context) = thread.context.as_deref_mut() else { return };
-            if (i64::from(mask) & GL_ENABLE_BIT) != 0 {
-                set!(
-                    S,
-                    context.has_restart_index,
-                    context.kept_attributes.at(top).map_or(false, |it| it.has_restart_index)
-                );
+        if !O::COMPILES || context.executes() {
+            if i64::from(context.attribute_depth) > 0 {
+                let top: i64 = number::sub(i64::from(context.attribute_depth), 1);
+                let mask: u32 = context.kept_attributes.at(top).map_or(0, |it| it.mask);
                 if S::WHOLE
-                    && let Some(context) = context.whole()
+                    && let Some(thread) = thread.whole()
                 {
-                    for i in number::range(0, 8) {
-                        {
-                            let value = context
+                    crate::gl::restore_capabilities(thread, memory);
+                    let Some(context) = thread.context.as_deref_mut() else { return };
+                    if (i64::from(mask) & GL_CURRENT_BIT) != 0 {
+                        set!(
+                            S,
+                            context.current_values,
+                            context
                                 .attributes
                                 .at(top)
-                                .and_then(|it| it.targets.at(i))
-                                .map_or(false, |it| it.blend);
-                            if let Some(it) = context.targets.at_mut(i) {
-                                set!(S, it.blend, value);
+                                .map_or_else(|| BTreeMap::new(), |it| it.current_values.clone())
+                        );
+                        set!(
+                            S,
+                            context.edge_flag,
+                            context.attributes.at(top).map_or(false, |it| it.edge_flag)
+                        );
+                        set!(
+                            S,
+                            context.current_index,
+                            context.attributes.at(top).map_or(0.0, |it| it.current_index)
+                        );
+                        set!(
+                            S,
+                            context.current_fog_coordinate,
+                            context.attributes.at(top).map_or(0.0, |it| it.current_fog_coordinate)
+                        );
+                    }
+                    if (i64::from(mask) & GL_ACCUM_BUFFER_BIT) != 0 {
+                        set!(
+                            S,
+                            context.clear_accumulation,
+                            context.attributes.at(top).map_or([0.0; 4], |it| it.clear_accumulation)
+                        );
+                    }
+                    if (i64::from(mask) & GL_COLOR_BUFFER_BIT) != 0 {
+                        set!(
+                            S,
+                            context.targets,
+                            context
+                                .attributes
+                                .at(top)
+                                .map_or([DrawBuffer::default(); 8], |it| it.targets)
+                        );
+                        set!(
+                            S,
+                            context.blend_color,
+                            context.attributes.at(top).map_or([0.0; 4], |it| it.blend_color)
+                        );
+                        set!(
+                            S,
+                            context.alpha_function,
+                            context.attributes.at(top).map_or(0, |it| it.alpha_function)
+                        );
+                        set!(
+                            S,
+                            context.alpha_reference,
+                            context.attributes.at(top).map_or(0.0, |it| it.alpha_reference)
+                        );
+                        set!(
+                            S,
+                            context.logic_operation,
+                            context.attributes.at(top).map_or(0, |it| it.logic_operation)
+                        );
+                        set!(
+                            S,
+                            context.clear_color,
+                            context.attributes.at(top).map_or([0.0; 4], |it| it.clear_color)
+                        );
+                        set!(
+                            S,
+                            context.clear_index,
+                            context.attributes.at(top).map_or(0.0, |it| it.clear_index)
+                        );
+                        set!(
+                            S,
+                            context.index_mask,
+                            context.attributes.at(top).map_or(0, |it| it.index_mask)
+                        );
+                        set!(
+                            S,
+                            context.color_clamps,
+                            context
+                                .attributes
+                                .at(top)
+                                .map_or_else(|| BTreeMap::new(), |it| it.color_clamps.clone())
+                        );
+                        set!(
+                            S,
+                            context.draw_buffers,
+                            context
+                                .attributes
+                                .at(top)
+                                .map_or_else(|| Vec::new(), |it| it.draw_buffers.clone())
+                        );
+                    }
+                    if (i64::from(mask) & GL_DEPTH_BUFFER_BIT) != 0 {
+                        set!(
+                            S,
+                            context.depth_func,
+                            context.attributes.at(top).map_or(0, |it| it.depth_func)
+                        );
+                        set!(
+                            S,
+                            context.depth_mask,
+                            context.attributes.at(top).map_or(false, |it| it.depth_mask)
+                        );
+                        set!(
+                            S,
+                            context.clear_depth,
+                            context.attributes.at(top).map_or(0.0, |it| it.clear_depth)
+                        );
+                    }
+                }
+                let Some(context) = thread.context.as_deref_mut() else { return };
+                if (i64::from(mask) & GL_ENABLE_BIT) != 0 {
+                    set!(
+                        S,
+                        context.has_restart_index,
+                        context.kept_attributes.at(top).map_or(false, |it| it.has_restart_index)
+                    );
+                    if S::WHOLE
+                        && let Some(context) = context.whole()
+                    {
+                        for i in number::range(0, 8) {
+                            {
+                                let value = context
+                                    .attributes
+                                    .at(top)
+                                    .and_then(|it| it.targets.at(i))
+                                    .map_or(false, |it| it.blend);
+                                if let Some(it) = context.targets.at_mut(i) {
+                                    set!(S, it.blend, value);
+                                }
                             }
                         }
                     }
                 }
-            }
-            if S::WHOLE
-                && let Some(context) = context.whole()
-            {
-                if (i64::from(mask) & GL_EVAL_BIT) != 0 {
-                    set!(
-                        S,
-                        context.map1_segments,
-                        context.attributes.at(top).map_or(0, |it| it.map1_segments)
-                    );
-                    set!(
-                        S,
-                        context.map1_domain,
-                        context.attributes.at(top).map_or([0.0; 2], |it| it.map1_domain)
-                    );
-                    set!(
-                        S,
-                        context.map2_segments,
-                        context.attributes.at(top).map_or([0; 2], |it| it.map2_segments)
-                    );
-                    set!(
-                        S,
-                        context.map2_domain,
-                        context.attributes.at(top).map_or([0.0; 4], |it| it.map2_domain)
-                    );
-                }
-                if (i64::from(mask) & GL_FOG_BIT) != 0 {
-                    set!(
-                        S,
-                        context.fog,
-                        context
-                            .attributes
-                            .at(top)
-                            .map_or_else(|| Parameters::default(), |it| it.fog.clone())
-                    );
-                }
-                if (i64::from(mask) & GL_HINT_BIT) != 0 {
-                    set!(
-                        S,
-                        context.hints,
-                        context
-                            .attributes
-                            .at(top)
-                            .map_or_else(|| BTreeMap::new(), |it| it.hints.clone())
-                    );
-                }
-                if (i64::from(mask) & GL_LIGHTING_BIT) != 0 {
-                    set!(
-                        S,
-                        context.lights,
-                        context
-                            .attributes
-                            .at(top)
-                            .map_or_else(|| BTreeMap::new(), |it| it.lights.clone())
-                    );
-                    set!(
-                        S,
-                        context.light_model,
-                        context
-                            .attributes
-                            .at(top)
-                            .map_or_else(|| Parameters::default(), |it| it.light_model.clone())
-                    );
-                    set!(
-                        S,
-                        context.material,
-                        context
-                            .attributes
-                            .at(top)
-                            .map_or_else(|| Parameters::default(), |it| it.material.clone())
-                    );
-                    set!(
-                        S,
-                        context.back_material,
-                        context
-                            .attributes
-                            .at(top)
-                            .map_or_else(|| Parameters::default(), |it| it.back_material.clone())
-                    );
-                    set!(
-                        S,
-                        context.color_material_face,
-                        context.attributes.at(top).map_or(0, |it| it.color_material_face)
-                    );
-                    set!(
-                        S,
-                        context.color_material,
-                        context.attributes.at(top).map_or(0, |it| it.color_material)
-                    );
-                    set!(
-                        S,
-                        context.shade_model,
-                        context.attributes.at(top).map_or(0, |it| it.shade_model)
-                    );
-                }
-                if (i64::from(mask) & GL_LINE_BIT) != 0 {
-                    set!(
-                        S,
-                        context.line_width,
-                        context.attributes.at(top).map_or(0.0, |it| it.line_width)
-                    );
-                    set!(
-                        S,
-                        context.line_stipple_factor,
-                        context.attributes.at(top).map_or(0, |it| it.line_stipple_factor)
-                    );
-                    set!(
-                        S,
-                        context.line_stipple_pattern,
-                        context.attributes.at(top).map_or(0, |it| it.line_stipple_pattern)
-                    );
-                }
-                if (i64::from(mask) & GL_LIST_BIT) != 0 {
-                    set!(
-                        S,
-                        context.list_base,
-                        context.attributes.at(top).map_or(0, |it| it.list_base)
-                    );
-                }
-                if (i64::from(mask) & GL_MULTISAMPLE_BIT) != 0 {
-                    set!(
-                        S,
-                        context.sample_coverage,
-                        context.attributes.at(top).map_or(0.0, |it| it.sample_coverage)
-                    );
-                    set!(
-                        S,
-                        context.sample_coverage_invert,
-                        context.attributes.at(top).map_or(false, |it| it.sample_coverage_invert)
-                    );
-                    set!(
-                        S,
-                        context.sample_mask,
-                        context
-                            .attributes
-                            .at(top)
-                            .map_or_else(|| BTreeMap::new(), |it| it.sample_mask.clone())
-                    );
-                    set!(
-                        S,
-                        context.min_sample_shading,
-                        context.attributes.at(top).map_or(0.0, |it| it.min_sample_shading)
-                    );
-                }
-                if (i64::from(mask) & GL_PIXEL_MODE_BIT) != 0 {
-                    set!(
-                        S,
-                        context.pixel_zoom,
-                        context.attributes.at(top).map_or([0.0; 2], |it| it.pixel_zoom)
-                    );
-                    set!(
-                        S,
-                        context.pixel_transfer,
-                        context
-                            .attributes
-                            .at(top)
-                            .map_or_else(|| BTreeMap::new(), |it| it.pixel_transfer.clone())
-                    );
-                    set!(
-                        S,
-                        context.read_buffer,
-                        context.attributes.at(top).map_or(0, |it| it.read_buffer)
-                    );
-                }
-                if (i64::from(mask) & GL_POINT_BIT) != 0 {
-                    set!(
-                        S,
-                        context.point_size,
-                        context.attributes.at(top).map_or(0.0, |it| it.point_size)
-                    );
-                    set!(
-                        S,
-                        context.point_parameters,
-                        context.attributes.at(top).map_or_else(
-                            || Parameters::default(),
-                            |it| it.point_parameters.clone()
-                        )
-                    );
-                }
-                if (i64::from(mask) & GL_POLYGON_BIT) != 0 {
-                    set!(
-                        S,
-                        context.cull_face,
-                        context.attributes.at(top).map_or(0, |it| it.cull_face)
-                    );
-                    set!(
-                        S,
-                        context.front_face,
-                        context.attributes.at(top).map_or(0, |it| it.front_face)
-                    );
-                    set!(
-                        S,
-                        context.polygon_modes,
-                        context.attributes.at(top).map_or([0; 2], |it| it.polygon_modes)
-                    );
-                    set!(
-                        S,
-                        context.polygon_offset_factor,
-                        context.attributes.at(top).map_or(0.0, |it| it.polygon_offset_factor)
-                    );
-                    set!(
-                        S,
-                        context.polygon_offset_units,
-                        context.attributes.at(top).map_or(0.0, |it| it.polygon_offset_units)
-                    );
-                }
-                if (i64::from(mask) & GL_SCISSOR_BIT) != 0 {
-                    set!(
-                        S,
-                        context.scissor,
-                        context.attributes.at(top).map_or([0; 4], |it| it.scissor)
-                    );
-                    set!(
-                        S,
-                        context.scissors,
-                        context
-                            .attributes
-                            .at(top)
-                            .map_or_else(|| BTreeMap::new(), |it| it.scissors.clone())
-                    );
-                }
-                if (i64::from(mask) & GL_STENCIL_BUFFER_BIT) != 0 {
-                    set!(
-                        S,
-                        context.stencil_front,
-                        context
-                            .attributes
-                            .at(top)
-                            .map_or(StencilFace::default(), |it| it.stencil_front)
-                    );
-                    set!(
-                        S,
-                        context.stencil_back,
-                        context
-                            .attributes
-                            .at(top)
-                            .map_or(StencilFace::default(), |it| it.stencil_back)
-                    );
-                    set!(
-                        S,
-                        context.clear_stencil,
-                        context.attributes.at(top).map_or(0, |it| it.clear_stencil)
-                    );
-                }
-            }
-            if (i64::from(mask) & GL_TEXTURE_BIT) != 0 {
-                set!(
-                    S,
-                    context.active_texture,
-                    context.kept_attributes.at(top).map_or(0, |it| it.active_texture)
-                );
-                set!(
-                    S,
-                    context.texture_units,
-                    context
-                        .kept_attributes
-                        .at(top)
-                        .map_or_else(|| Vec::new(), |it| it.texture_units.clone())
-                );
                 if S::WHOLE
                     && let Some(context) = context.whole()
                 {
-                    set!(
-                        S,
-                        context.texture_environments,
-                        context
-                            .attributes
-                            .at(top)
-                            .map_or_else(|| BTreeMap::new(), |it| it.texture_environments.clone())
-                    );
-                    set!(
-                        S,
-                        context.generators,
-                        context
-                            .attributes
-                            .at(top)
-                            .map_or_else(|| BTreeMap::new(), |it| it.generators.clone())
-                    );
+                    if (i64::from(mask) & GL_EVAL_BIT) != 0 {
+                        set!(
+                            S,
+                            context.map1_segments,
+                            context.attributes.at(top).map_or(0, |it| it.map1_segments)
+                        );
+                        set!(
+                            S,
+                            context.map1_domain,
+                            context.attributes.at(top).map_or([0.0; 2], |it| it.map1_domain)
+                        );
+                        set!(
+                            S,
+                            context.map2_segments,
+                            context.attributes.at(top).map_or([0; 2], |it| it.map2_segments)
+                        );
+                        set!(
+                            S,
+                            context.map2_domain,
+                            context.attributes.at(top).map_or([0.0; 4], |it| it.map2_domain)
+                        );
+                    }
+                    if (i64::from(mask) & GL_FOG_BIT) != 0 {
+                        set!(
+                            S,
+                            context.fog,
+                            context
+                                .attributes
+                                .at(top)
+                                .map_or_else(|| Parameters::default(), |it| it.fog.clone())
+                        );
+                    }
+                    if (i64::from(mask) & GL_HINT_BIT) != 0 {
+                        set!(
+                            S,
+                            context.hints,
+                            context
+                                .attributes
+                                .at(top)
+                                .map_or_else(|| BTreeMap::new(), |it| it.hints.clone())
+                        );
+                    }
+                    if (i64::from(mask) & GL_LIGHTING_BIT) != 0 {
+                        set!(
+                            S,
+                            context.lights,
+                            context
+                                .attributes
+                                .at(top)
+                                .map_or_else(|| BTreeMap::new(), |it| it.lights.clone())
+                        );
+                        set!(
+                            S,
+                            context.light_model,
+                            context
+                                .attributes
+                                .at(top)
+                                .map_or_else(|| Parameters::default(), |it| it.light_model.clone())
+                        );
+                        set!(
+                            S,
+                            context.material,
+                            context
+                                .attributes
+                                .at(top)
+                                .map_or_else(|| Parameters::default(), |it| it.material.clone())
+                        );
+                        set!(
+                            S,
+                            context.back_material,
+                            context.attributes.at(top).map_or_else(
+                                || Parameters::default(),
+                                |it| it.back_material.clone()
+                            )
+                        );
+                        set!(
+                            S,
+                            context.color_material_face,
+                            context.attributes.at(top).map_or(0, |it| it.color_material_face)
+                        );
+                        set!(
+                            S,
+                            context.color_material,
+                            context.attributes.at(top).map_or(0, |it| it.color_material)
+                        );
+                        set!(
+                            S,
+                            context.shade_model,
+                            context.attributes.at(top).map_or(0, |it| it.shade_model)
+                        );
+                    }
+                    if (i64::from(mask) & GL_LINE_BIT) != 0 {
+                        set!(
+                            S,
+                            context.line_width,
+                            context.attributes.at(top).map_or(0.0, |it| it.line_width)
+                        );
+                        set!(
+                            S,
+                            context.line_stipple_factor,
+                            context.attributes.at(top).map_or(0, |it| it.line_stipple_factor)
+                        );
+                        set!(
+                            S,
+                            context.line_stipple_pattern,
+                            context.attributes.at(top).map_or(0, |it| it.line_stipple_pattern)
+                        );
+                    }
+                    if (i64::from(mask) & GL_LIST_BIT) != 0 {
+                        set!(
+                            S,
+                            context.list_base,
+                            context.attributes.at(top).map_or(0, |it| it.list_base)
+                        );
+                    }
+                    if (i64::from(mask) & GL_MULTISAMPLE_BIT) != 0 {
+                        set!(
+                            S,
+                            context.sample_coverage,
+                            context.attributes.at(top).map_or(0.0, |it| it.sample_coverage)
+                        );
+                        set!(
+                            S,
+                            context.sample_coverage_invert,
+                            context
+                                .attributes
+                                .at(top)
+                                .map_or(false, |it| it.sample_coverage_invert)
+                        );
+                        set!(
+                            S,
+                            context.sample_mask,
+                            context
+                                .attributes
+                                .at(top)
+                                .map_or_else(|| BTreeMap::new(), |it| it.sample_mask.clone())
+                        );
+                        set!(
+                            S,
+                            context.min_sample_shading,
+                            context.attributes.at(top).map_or(0.0, |it| it.min_sample_shading)
+                        );
+                    }
+                    if (i64::from(mask) & GL_PIXEL_MODE_BIT) != 0 {
+                        set!(
+                            S,
+                            context.pixel_zoom,
+                            context.attributes.at(top).map_or([0.0; 2], |it| it.pixel_zoom)
+                        );
+                        set!(
+                            S,
+                            context.pixel_transfer,
+                            context
+                                .attributes
+                                .at(top)
+                                .map_or_else(|| BTreeMap::new(), |it| it.pixel_transfer.clone())
+                        );
+                        set!(
+                            S,
+                            context.read_buffer,
+                            context.attributes.at(top).map_or(0, |it| it.read_buffer)
+                        );
+                    }
+                    if (i64::from(mask) & GL_POINT_BIT) != 0 {
+                        set!(
+                            S,
+                            context.point_size,
+                            context.attributes.at(top).map_or(0.0, |it| it.point_size)
+                        );
+                        set!(
+                            S,
+                            context.point_parameters,
+                            context.attributes.at(top).map_or_else(
+                                || Parameters::default(),
+                                |it| it.point_parameters.clone()
+                            )
+                        );
+                    }
+                    if (i64::from(mask) & GL_POLYGON_BIT) != 0 {
+                        set!(
+                            S,
+                            context.cull_face,
+                            context.attributes.at(top).map_or(0, |it| it.cull_face)
+                        );
+                        set!(
+                            S,
+                            context.front_face,
+                            context.attributes.at(top).map_or(0, |it| it.front_face)
+                        );
+                        set!(
+                            S,
+                            context.polygon_modes,
+                            context.attributes.at(top).map_or([0; 2], |it| it.polygon_modes)
+                        );
+                        set!(
+                            S,
+                            context.polygon_offset_factor,
+                            context.attributes.at(top).map_or(0.0, |it| it.polygon_offset_factor)
+                        );
+                        set!(
+                            S,
+                            context.polygon_offset_units,
+                            context.attributes.at(top).map_or(0.0, |it| it.polygon_offset_units)
+                        );
+                    }
+                    if (i64::from(mask) & GL_SCISSOR_BIT) != 0 {
+                        set!(
+                            S,
+                            context.scissor,
+                            context.attributes.at(top).map_or([0; 4], |it| it.scissor)
+                        );
+                        set!(
+                            S,
+                            context.scissors,
+                            context
+                                .attributes
+                                .at(top)
+                                .map_or_else(|| BTreeMap::new(), |it| it.scissors.clone())
+                        );
+                    }
+                    if (i64::from(mask) & GL_STENCIL_BUFFER_BIT) != 0 {
+                        set!(
+                            S,
+                            context.stencil_front,
+                            context
+                                .attributes
+                                .at(top)
+                                .map_or(StencilFace::default(), |it| it.stencil_front)
+                        );
+                        set!(
+                            S,
+                            context.stencil_back,
+                            context
+                                .attributes
+                                .at(top)
+                                .map_or(StencilFace::default(), |it| it.stencil_back)
+                        );
+                        set!(
+                            S,
+                            context.clear_stencil,
+                            context.attributes.at(top).map_or(0, |it| it.clear_stencil)
+                        );
+                    }
                 }
+                if (i64::from(mask) & GL_TEXTURE_BIT) != 0 {
+                    set!(
+                        S,
+                        context.active_texture,
+                        context.kept_attributes.at(top).map_or(0, |it| it.active_texture)
+                    );
+                    set!(
+                        S,
+                        context.texture_units,
+                        context
+                            .kept_attributes
+                            .at(top)
+                            .map_or_else(|| Vec::new(), |it| it.texture_units.clone())
+                    );
+                    if S::WHOLE
+                        && let Some(context) = context.whole()
+                    {
+                        set!(
+                            S,
+                            context.texture_environments,
+                            context.attributes.at(top).map_or_else(
+                                || BTreeMap::new(),
+                                |it| it.texture_environments.clone()
+                            )
+                        );
+                        set!(
+                            S,
+                            context.generators,
+                            context
+                                .attributes
+                                .at(top)
+                                .map_or_else(|| BTreeMap::new(), |it| it.generators.clone())
+                        );
+                    }
+                }
+                if S::WHOLE
+                    && let Some(context) = context.whole()
+                {
+                    if (i64::from(mask) & GL_TRANSFORM_BIT) != 0 {
+                        set!(
+                            S,
+                            context.matrix_mode,
+                            context.attributes.at(top).map_or(0, |it| it.matrix_mode)
+                        );
+                        set!(
+                            S,
+                            context.clip_planes,
+                            context
+                                .attributes
+                                .at(top)
+                                .map_or_else(|| BTreeMap::new(), |it| it.clip_planes.clone())
+                        );
+                    }
+                    if (i64::from(mask) & GL_VIEWPORT_BIT) != 0 {
+                        set!(
+                            S,
+                            context.viewport,
+                            context.attributes.at(top).map_or([0; 4], |it| it.viewport)
+                        );
+                        set!(
+                            S,
+                            context.viewports,
+                            context
+                                .attributes
+                                .at(top)
+                                .map_or_else(|| BTreeMap::new(), |it| it.viewports.clone())
+                        );
+                        set!(
+                            S,
+                            context.depth_near,
+                            context.attributes.at(top).map_or(0.0, |it| it.depth_near)
+                        );
+                        set!(
+                            S,
+                            context.depth_far,
+                            context.attributes.at(top).map_or(0.0, |it| it.depth_far)
+                        );
+                        set!(
+                            S,
+                            context.depth_ranges,
+                            context
+                                .attributes
+                                .at(top)
+                                .map_or_else(|| BTreeMap::new(), |it| it.depth_ranges.clone())
+                        );
+                    }
+                }
+                set!(S, context.attribute_depth, top as u32);
             }
-            if S::WHOLE
-                && let Some(context) = context.whole()
-            {
-                if (i64::from(mask) & GL_TRANSFORM_BIT) != 0 {
-                    set!(
-                        S,
-                        context.matrix_mode,
-                        context.attributes.at(top).map_or(0, |it| it.matrix_mode)
-                    );
-                    set!(
-                        S,
-                        context.clip_planes,
-                        context
-                            .attributes
-                            .at(top)
-                            .map_or_else(|| BTreeMap::new(), |it| it.clip_planes.clone())
-                    );
-                }
-                if (i64::from(mask) & GL_VIEWPORT_BIT) != 0 {
-                    set!(
-                        S,
-                        context.viewport,
-                        context.attributes.at(top).map_or([0; 4], |it| it.viewport)
-                    );
-                    set!(
-                        S,
-                        context.viewports,
-                        context
-                            .attributes
-                            .at(top)
-                            .map_or_else(|| BTreeMap::new(), |it| it.viewports.clone())
-                    );
-                    set!(
-                        S,
-                        context.depth_near,
-                        context.attributes.at(top).map_or(0.0, |it| it.depth_near)
-                    );
-                    set!(
-                        S,
-                        context.depth_far,
-                        context.attributes.at(top).map_or(0.0, |it| it.depth_far)
-                    );
-                    set!(
-                        S,
-                        context.depth_ranges,
-                        context
-                            .attributes
-                            .at(top)
-                            .map_or_else(|| BTreeMap::new(), |it| it.depth_ranges.clone())
-                    );
-                }
-            }
-            set!(S, context.attribute_depth, top as u32);
         }
     }
 }
@@ -10083,8 +10249,10 @@ mod glPopClientAttrib {
 mod glPopName {
     fn enter(thread: Whole, memory: M, seen: O) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if i64::from(context.render_mode) == GL_SELECT {
-            crate::gl::pop_selection_name(thread, memory);
+        if !O::COMPILES || context.executes() {
+            if i64::from(context.render_mode) == GL_SELECT {
+                crate::gl::pop_selection_name(thread, memory);
+            }
         }
     }
 }
@@ -10092,7 +10260,9 @@ mod glPopName {
 mod glPrimitiveRestartIndex {
     fn enter(thread: S, memory: M, seen: O, index: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.restart_index, index);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.restart_index, index);
+        }
     }
 }
 
@@ -10100,26 +10270,28 @@ mod glProgramUniform1d {
     fn enter(thread: Whole, memory: M, seen: O, program: u32, location: i32, v0: f64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::program_named(&*context, &*group, program);
-            {
-                let value = GL_DOUBLE as u32;
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::program_named(&*context, &*group, program);
+                {
+                    let value = GL_DOUBLE as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
+                }
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(S, it.kind, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(0)
-            {
-                set!(S, *it, v0);
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(0)
+                {
+                    set!(S, *it, v0);
+                }
             }
         }
     }
@@ -10139,21 +10311,23 @@ mod glProgramUniform1dv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE as u32,
-                count,
-                false,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE as u32,
+                    count,
+                    false,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -10162,32 +10336,34 @@ mod glProgramUniform2d {
     fn enter(thread: Whole, memory: M, seen: O, program: u32, location: i32, v0: f64, v1: f64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::program_named(&*context, &*group, program);
-            {
-                let value = GL_DOUBLE_VEC2 as u32;
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::program_named(&*context, &*group, program);
+                {
+                    let value = GL_DOUBLE_VEC2 as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
+                }
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(S, it.kind, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(0)
-            {
-                set!(S, *it, v0);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(1)
-            {
-                set!(S, *it, v1);
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(0)
+                {
+                    set!(S, *it, v0);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(1)
+                {
+                    set!(S, *it, v1);
+                }
             }
         }
     }
@@ -10207,21 +10383,23 @@ mod glProgramUniform2dv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_VEC2 as u32,
-                count,
-                false,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_VEC2 as u32,
+                    count,
+                    false,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -10239,38 +10417,40 @@ mod glProgramUniform3d {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::program_named(&*context, &*group, program);
-            {
-                let value = GL_DOUBLE_VEC3 as u32;
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::program_named(&*context, &*group, program);
+                {
+                    let value = GL_DOUBLE_VEC3 as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
+                }
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(S, it.kind, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(0)
-            {
-                set!(S, *it, v0);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(1)
-            {
-                set!(S, *it, v1);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(2)
-            {
-                set!(S, *it, v2);
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(0)
+                {
+                    set!(S, *it, v0);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(1)
+                {
+                    set!(S, *it, v1);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(2)
+                {
+                    set!(S, *it, v2);
+                }
             }
         }
     }
@@ -10290,21 +10470,23 @@ mod glProgramUniform3dv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_VEC3 as u32,
-                count,
-                false,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_VEC3 as u32,
+                    count,
+                    false,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -10323,44 +10505,46 @@ mod glProgramUniform4d {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::program_named(&*context, &*group, program);
-            {
-                let value = GL_DOUBLE_VEC4 as u32;
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::program_named(&*context, &*group, program);
+                {
+                    let value = GL_DOUBLE_VEC4 as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
+                }
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(S, it.kind, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(0)
-            {
-                set!(S, *it, v0);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(1)
-            {
-                set!(S, *it, v1);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(2)
-            {
-                set!(S, *it, v2);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(3)
-            {
-                set!(S, *it, v3);
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(0)
+                {
+                    set!(S, *it, v0);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(1)
+                {
+                    set!(S, *it, v1);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(2)
+                {
+                    set!(S, *it, v2);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(3)
+                {
+                    set!(S, *it, v3);
+                }
             }
         }
     }
@@ -10380,21 +10564,23 @@ mod glProgramUniform4dv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_VEC4 as u32,
-                count,
-                false,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_VEC4 as u32,
+                    count,
+                    false,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -10414,21 +10600,23 @@ mod glProgramUniformMatrix2dv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_MAT2 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_MAT2 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -10448,21 +10636,23 @@ mod glProgramUniformMatrix2x3dv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_MAT2x3 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_MAT2x3 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -10482,21 +10672,23 @@ mod glProgramUniformMatrix2x4dv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_MAT2x4 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_MAT2x4 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -10516,21 +10708,23 @@ mod glProgramUniformMatrix3dv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_MAT3 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_MAT3 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -10550,21 +10744,23 @@ mod glProgramUniformMatrix3x2dv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_MAT3x2 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_MAT3x2 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -10584,21 +10780,23 @@ mod glProgramUniformMatrix3x4dv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_MAT3x4 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_MAT3x4 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -10618,21 +10816,23 @@ mod glProgramUniformMatrix4dv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_MAT4 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_MAT4 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -10652,21 +10852,23 @@ mod glProgramUniformMatrix4x2dv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_MAT4x2 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_MAT4x2 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -10686,21 +10888,23 @@ mod glProgramUniformMatrix4x3dv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_MAT4x3 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_MAT4x3 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -10708,433 +10912,437 @@ mod glProgramUniformMatrix4x3dv {
 mod glProvokingVertex {
     fn enter(thread: Whole, memory: M, seen: O, mode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.provoking_vertex, mode);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.provoking_vertex, mode);
+        }
     }
 }
 
 mod glPushAttrib {
     fn enter(thread: S, memory: M, seen: O, mask: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let top: u32 = context.attribute_depth;
-        if i64::from(top) < functions::attribute_depth_limit() {
-            if let Some(it) = context.kept_attributes.at_mut(i64::from(top)) {
-                set!(S, it.mask, mask);
-            }
-            if S::WHOLE
-                && let Some(context) = context.whole()
-            {
-                {
-                    let value = context.capabilities.clone();
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.capabilities, value);
-                    }
-                }
-                {
-                    let value = context.current_values.clone();
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.current_values, value);
-                    }
-                }
-                {
-                    let value = context.edge_flag;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.edge_flag, value);
-                    }
-                }
-                {
-                    let value = context.current_index;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.current_index, value);
-                    }
-                }
-                {
-                    let value = context.current_fog_coordinate;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.current_fog_coordinate, value);
-                    }
-                }
-                {
-                    let value = context.clear_accumulation;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.clear_accumulation, value);
-                    }
-                }
-                {
-                    let value = context.targets;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.targets, value);
-                    }
-                }
-                {
-                    let value = context.blend_color;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.blend_color, value);
-                    }
-                }
-                {
-                    let value = context.alpha_function;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.alpha_function, value);
-                    }
-                }
-                {
-                    let value = context.alpha_reference;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.alpha_reference, value);
-                    }
-                }
-                {
-                    let value = context.logic_operation;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.logic_operation, value);
-                    }
-                }
-                {
-                    let value = context.clear_color;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.clear_color, value);
-                    }
-                }
-                {
-                    let value = context.clear_index;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.clear_index, value);
-                    }
-                }
-                {
-                    let value = context.index_mask;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.index_mask, value);
-                    }
-                }
-                {
-                    let value = context.color_clamps.clone();
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.color_clamps, value);
-                    }
-                }
-                {
-                    let value = context.draw_buffers.clone();
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.draw_buffers, value);
-                    }
-                }
-                {
-                    let value = context.depth_func;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.depth_func, value);
-                    }
-                }
-                {
-                    let value = context.depth_mask;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.depth_mask, value);
-                    }
-                }
-                {
-                    let value = context.clear_depth;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.clear_depth, value);
-                    }
-                }
-            }
-            {
-                let value = context.has_restart_index;
+        if !O::COMPILES || context.executes() {
+            let top: u32 = context.attribute_depth;
+            if i64::from(top) < functions::attribute_depth_limit() {
                 if let Some(it) = context.kept_attributes.at_mut(i64::from(top)) {
-                    set!(S, it.has_restart_index, value);
+                    set!(S, it.mask, mask);
                 }
+                if S::WHOLE
+                    && let Some(context) = context.whole()
+                {
+                    {
+                        let value = context.capabilities.clone();
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.capabilities, value);
+                        }
+                    }
+                    {
+                        let value = context.current_values.clone();
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.current_values, value);
+                        }
+                    }
+                    {
+                        let value = context.edge_flag;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.edge_flag, value);
+                        }
+                    }
+                    {
+                        let value = context.current_index;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.current_index, value);
+                        }
+                    }
+                    {
+                        let value = context.current_fog_coordinate;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.current_fog_coordinate, value);
+                        }
+                    }
+                    {
+                        let value = context.clear_accumulation;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.clear_accumulation, value);
+                        }
+                    }
+                    {
+                        let value = context.targets;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.targets, value);
+                        }
+                    }
+                    {
+                        let value = context.blend_color;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.blend_color, value);
+                        }
+                    }
+                    {
+                        let value = context.alpha_function;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.alpha_function, value);
+                        }
+                    }
+                    {
+                        let value = context.alpha_reference;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.alpha_reference, value);
+                        }
+                    }
+                    {
+                        let value = context.logic_operation;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.logic_operation, value);
+                        }
+                    }
+                    {
+                        let value = context.clear_color;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.clear_color, value);
+                        }
+                    }
+                    {
+                        let value = context.clear_index;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.clear_index, value);
+                        }
+                    }
+                    {
+                        let value = context.index_mask;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.index_mask, value);
+                        }
+                    }
+                    {
+                        let value = context.color_clamps.clone();
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.color_clamps, value);
+                        }
+                    }
+                    {
+                        let value = context.draw_buffers.clone();
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.draw_buffers, value);
+                        }
+                    }
+                    {
+                        let value = context.depth_func;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.depth_func, value);
+                        }
+                    }
+                    {
+                        let value = context.depth_mask;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.depth_mask, value);
+                        }
+                    }
+                    {
+                        let value = context.clear_depth;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.clear_depth, value);
+                        }
+                    }
+                }
+                {
+                    let value = context.has_restart_index;
+                    if let Some(it) = context.kept_attributes.at_mut(i64::from(top)) {
+                        set!(S, it.has_restart_index, value);
+                    }
+                }
+                if S::WHOLE
+                    && let Some(context) = context.whole()
+                {
+                    {
+                        let value = context.map1_segments;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.map1_segments, value);
+                        }
+                    }
+                    {
+                        let value = context.map1_domain;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.map1_domain, value);
+                        }
+                    }
+                    {
+                        let value = context.map2_segments;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.map2_segments, value);
+                        }
+                    }
+                    {
+                        let value = context.map2_domain;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.map2_domain, value);
+                        }
+                    }
+                    {
+                        let value = context.fog.clone();
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.fog, value);
+                        }
+                    }
+                    {
+                        let value = context.hints.clone();
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.hints, value);
+                        }
+                    }
+                    {
+                        let value = context.lights.clone();
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.lights, value);
+                        }
+                    }
+                    {
+                        let value = context.light_model.clone();
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.light_model, value);
+                        }
+                    }
+                    {
+                        let value = context.material.clone();
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.material, value);
+                        }
+                    }
+                    {
+                        let value = context.back_material.clone();
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.back_material, value);
+                        }
+                    }
+                    {
+                        let value = context.color_material_face;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.color_material_face, value);
+                        }
+                    }
+                    {
+                        let value = context.color_material;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.color_material, value);
+                        }
+                    }
+                    {
+                        let value = context.shade_model;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.shade_model, value);
+                        }
+                    }
+                    {
+                        let value = context.line_width;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.line_width, value);
+                        }
+                    }
+                    {
+                        let value = context.line_stipple_factor;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.line_stipple_factor, value);
+                        }
+                    }
+                    {
+                        let value = context.line_stipple_pattern;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.line_stipple_pattern, value);
+                        }
+                    }
+                    {
+                        let value = context.list_base;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.list_base, value);
+                        }
+                    }
+                    {
+                        let value = context.sample_coverage;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.sample_coverage, value);
+                        }
+                    }
+                    {
+                        let value = context.sample_coverage_invert;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.sample_coverage_invert, value);
+                        }
+                    }
+                    {
+                        let value = context.sample_mask.clone();
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.sample_mask, value);
+                        }
+                    }
+                    {
+                        let value = context.min_sample_shading;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.min_sample_shading, value);
+                        }
+                    }
+                    {
+                        let value = context.pixel_zoom;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.pixel_zoom, value);
+                        }
+                    }
+                    {
+                        let value = context.pixel_transfer.clone();
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.pixel_transfer, value);
+                        }
+                    }
+                    {
+                        let value = context.read_buffer;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.read_buffer, value);
+                        }
+                    }
+                    {
+                        let value = context.point_size;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.point_size, value);
+                        }
+                    }
+                    {
+                        let value = context.point_parameters.clone();
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.point_parameters, value);
+                        }
+                    }
+                    {
+                        let value = context.cull_face;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.cull_face, value);
+                        }
+                    }
+                    {
+                        let value = context.front_face;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.front_face, value);
+                        }
+                    }
+                    {
+                        let value = context.polygon_modes;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.polygon_modes, value);
+                        }
+                    }
+                    {
+                        let value = context.polygon_offset_factor;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.polygon_offset_factor, value);
+                        }
+                    }
+                    {
+                        let value = context.polygon_offset_units;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.polygon_offset_units, value);
+                        }
+                    }
+                    {
+                        let value = context.scissor;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.scissor, value);
+                        }
+                    }
+                    {
+                        let value = context.scissors.clone();
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.scissors, value);
+                        }
+                    }
+                    {
+                        let value = context.stencil_front;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.stencil_front, value);
+                        }
+                    }
+                    {
+                        let value = context.stencil_back;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.stencil_back, value);
+                        }
+                    }
+                    {
+                        let value = context.clear_stencil;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.clear_stencil, value);
+                        }
+                    }
+                }
+                {
+                    let value = context.active_texture;
+                    if let Some(it) = context.kept_attributes.at_mut(i64::from(top)) {
+                        set!(S, it.active_texture, value);
+                    }
+                }
+                {
+                    let value = context.texture_units.clone();
+                    if let Some(it) = context.kept_attributes.at_mut(i64::from(top)) {
+                        set!(S, it.texture_units, value);
+                    }
+                }
+                if S::WHOLE
+                    && let Some(context) = context.whole()
+                {
+                    {
+                        let value = context.texture_environments.clone();
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.texture_environments, value);
+                        }
+                    }
+                    {
+                        let value = context.generators.clone();
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.generators, value);
+                        }
+                    }
+                    {
+                        let value = context.matrix_mode;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.matrix_mode, value);
+                        }
+                    }
+                    {
+                        let value = context.clip_planes.clone();
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.clip_planes, value);
+                        }
+                    }
+                    {
+                        let value = context.viewport;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.viewport, value);
+                        }
+                    }
+                    {
+                        let value = context.viewports.clone();
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.viewports, value);
+                        }
+                    }
+                    {
+                        let value = context.depth_near;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.depth_near, value);
+                        }
+                    }
+                    {
+                        let value = context.depth_far;
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.depth_far, value);
+                        }
+                    }
+                    {
+                        let value = context.depth_ranges.clone();
+                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
+                            set!(S, it.depth_ranges, value);
+                        }
+                    }
+                }
+                set!(S, context.attribute_depth, number::add(i64::from(top), 1) as u32);
             }
-            if S::WHOLE
-                && let Some(context) = context.whole()
-            {
-                {
-                    let value = context.map1_segments;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.map1_segments, value);
-                    }
-                }
-                {
-                    let value = context.map1_domain;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.map1_domain, value);
-                    }
-                }
-                {
-                    let value = context.map2_segments;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.map2_segments, value);
-                    }
-                }
-                {
-                    let value = context.map2_domain;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.map2_domain, value);
-                    }
-                }
-                {
-                    let value = context.fog.clone();
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.fog, value);
-                    }
-                }
-                {
-                    let value = context.hints.clone();
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.hints, value);
-                    }
-                }
-                {
-                    let value = context.lights.clone();
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.lights, value);
-                    }
-                }
-                {
-                    let value = context.light_model.clone();
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.light_model, value);
-                    }
-                }
-                {
-                    let value = context.material.clone();
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.material, value);
-                    }
-                }
-                {
-                    let value = context.back_material.clone();
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.back_material, value);
-                    }
-                }
-                {
-                    let value = context.color_material_face;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.color_material_face, value);
-                    }
-                }
-                {
-                    let value = context.color_material;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.color_material, value);
-                    }
-                }
-                {
-                    let value = context.shade_model;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.shade_model, value);
-                    }
-                }
-                {
-                    let value = context.line_width;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.line_width, value);
-                    }
-                }
-                {
-                    let value = context.line_stipple_factor;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.line_stipple_factor, value);
-                    }
-                }
-                {
-                    let value = context.line_stipple_pattern;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.line_stipple_pattern, value);
-                    }
-                }
-                {
-                    let value = context.list_base;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.list_base, value);
-                    }
-                }
-                {
-                    let value = context.sample_coverage;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.sample_coverage, value);
-                    }
-                }
-                {
-                    let value = context.sample_coverage_invert;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.sample_coverage_invert, value);
-                    }
-                }
-                {
-                    let value = context.sample_mask.clone();
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.sample_mask, value);
-                    }
-                }
-                {
-                    let value = context.min_sample_shading;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.min_sample_shading, value);
-                    }
-                }
-                {
-                    let value = context.pixel_zoom;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.pixel_zoom, value);
-                    }
-                }
-                {
-                    let value = context.pixel_transfer.clone();
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.pixel_transfer, value);
-                    }
-                }
-                {
-                    let value = context.read_buffer;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.read_buffer, value);
-                    }
-                }
-                {
-                    let value = context.point_size;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.point_size, value);
-                    }
-                }
-                {
-                    let value = context.point_parameters.clone();
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.point_parameters, value);
-                    }
-                }
-                {
-                    let value = context.cull_face;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.cull_face, value);
-                    }
-                }
-                {
-                    let value = context.front_face;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.front_face, value);
-                    }
-                }
-                {
-                    let value = context.polygon_modes;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.polygon_modes, value);
-                    }
-                }
-                {
-                    let value = context.polygon_offset_factor;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.polygon_offset_factor, value);
-                    }
-                }
-                {
-                    let value = context.polygon_offset_units;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.polygon_offset_units, value);
-                    }
-                }
-                {
-                    let value = context.scissor;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.scissor, value);
-                    }
-                }
-                {
-                    let value = context.scissors.clone();
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.scissors, value);
-                    }
-                }
-                {
-                    let value = context.stencil_front;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.stencil_front, value);
-                    }
-                }
-                {
-                    let value = context.stencil_back;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.stencil_back, value);
-                    }
-                }
-                {
-                    let value = context.clear_stencil;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.clear_stencil, value);
-                    }
-                }
-            }
-            {
-                let value = context.active_texture;
-                if let Some(it) = context.kept_attributes.at_mut(i64::from(top)) {
-                    set!(S, it.active_texture, value);
-                }
-            }
-            {
-                let value = context.texture_units.clone();
-                if let Some(it) = context.kept_attributes.at_mut(i64::from(top)) {
-                    set!(S, it.texture_units, value);
-                }
-            }
-            if S::WHOLE
-                && let Some(context) = context.whole()
-            {
-                {
-                    let value = context.texture_environments.clone();
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.texture_environments, value);
-                    }
-                }
-                {
-                    let value = context.generators.clone();
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.generators, value);
-                    }
-                }
-                {
-                    let value = context.matrix_mode;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.matrix_mode, value);
-                    }
-                }
-                {
-                    let value = context.clip_planes.clone();
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.clip_planes, value);
-                    }
-                }
-                {
-                    let value = context.viewport;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.viewport, value);
-                    }
-                }
-                {
-                    let value = context.viewports.clone();
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.viewports, value);
-                    }
-                }
-                {
-                    let value = context.depth_near;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.depth_near, value);
-                    }
-                }
-                {
-                    let value = context.depth_far;
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.depth_far, value);
-                    }
-                }
-                {
-                    let value = context.depth_ranges.clone();
-                    if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                        set!(S, it.depth_ranges, value);
-                    }
-                }
-            }
-            set!(S, context.attribute_depth, number::add(i64::from(top), 1) as u32);
         }
     }
 }
@@ -11311,10 +11519,12 @@ mod glPushClientAttrib {
 mod glPushName {
     fn enter(thread: Whole, memory: M, seen: O, name: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if i64::from(context.render_mode) == GL_SELECT
-            && number::int(context.selection_names.len()) < 64
-        {
-            at::push(&mut context.selection_names, name);
+        if !O::COMPILES || context.executes() {
+            if i64::from(context.render_mode) == GL_SELECT
+                && number::int(context.selection_names.len()) < 64
+            {
+                at::push(&mut context.selection_names, name);
+            }
         }
     }
 }
@@ -11367,19 +11577,99 @@ mod glRenderMode {
 
 mod glRotated {
     fn enter(thread: Whole, memory: M, seen: O, angle: f64, x: f64, y: f64, z: f64) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::rotate_matrix(thread, memory, angle, x, y, z);
         }
-        crate::gl::rotate_matrix(thread, memory, angle, x, y, z);
     }
 }
 
 mod glScaled {
     fn enter(thread: Whole, memory: M, seen: O, x: f64, y: f64, z: f64) {
-        if thread.context.is_none() {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::scale_matrix(thread, memory, x, y, z);
+        }
+    }
+}
+
+mod glScissorArrayv {
+    fn enter(thread: Whole, memory: M, seen: O, first: u32, count: i32, v: u64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
             return;
         }
-        crate::gl::scale_matrix(thread, memory, x, y, z);
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, i64::from(count)) {
+                let index_1: u32 = number::add(i64::from(first), i) as u32;
+                let x_2: i64 = i64::from(memory.element::<i32>(v, number::mul(i, 4)));
+                let y_3: i64 =
+                    i64::from(memory.element::<i32>(v, number::add(number::mul(i, 4), 1)));
+                let width_4: i64 =
+                    i64::from(memory.element::<i32>(v, number::add(number::mul(i, 4), 2)));
+                let height_5: i64 =
+                    i64::from(memory.element::<i32>(v, number::add(number::mul(i, 4), 3)));
+                if i64::from(index_1) == 0 {
+                    {
+                        let value = x_2 as i32;
+                        if let Some(it) = context.scissor.at_mut(0) {
+                            set!(S, *it, value);
+                        }
+                    }
+                    {
+                        let value = y_3 as i32;
+                        if let Some(it) = context.scissor.at_mut(1) {
+                            set!(S, *it, value);
+                        }
+                    }
+                    {
+                        let value = width_4 as i32;
+                        if let Some(it) = context.scissor.at_mut(2) {
+                            set!(S, *it, value);
+                        }
+                    }
+                    {
+                        let value = height_5 as i32;
+                        if let Some(it) = context.scissor.at_mut(3) {
+                            set!(S, *it, value);
+                        }
+                    }
+                } else {
+                    {
+                        let value = x_2 as i32;
+                        if let Some(it) = context.scissors.at_mut(index_1)
+                            && let Some(it) = it.at_mut(0)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                    {
+                        let value = y_3 as i32;
+                        if let Some(it) = context.scissors.at_mut(index_1)
+                            && let Some(it) = it.at_mut(1)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                    {
+                        let value = width_4 as i32;
+                        if let Some(it) = context.scissors.at_mut(index_1)
+                            && let Some(it) = it.at_mut(2)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                    {
+                        let value = height_5 as i32;
+                        if let Some(it) = context.scissors.at_mut(index_1)
+                            && let Some(it) = it.at_mut(3)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -11394,73 +11684,72 @@ mod glScissorIndexed {
         width: i32,
         height: i32,
     ) {
-        if thread.context.is_none() {
-            return;
-        }
+        let Some(context) = thread.context.as_deref_mut() else { return };
         if width < 0 || height < 0 {
             return;
         }
-        let x_0: i64 = i64::from(left);
-        let y_1: i64 = i64::from(bottom);
-        let width_2: i64 = i64::from(width);
-        let height_3: i64 = i64::from(height);
-        let Some(context) = thread.context.as_deref_mut() else { return };
-        if i64::from(index) == 0 {
-            {
-                let value = x_0 as i32;
-                if let Some(it) = context.scissor.at_mut(0) {
-                    set!(S, *it, value);
-                }
-            }
-            {
-                let value = y_1 as i32;
-                if let Some(it) = context.scissor.at_mut(1) {
-                    set!(S, *it, value);
-                }
-            }
-            {
-                let value = width_2 as i32;
-                if let Some(it) = context.scissor.at_mut(2) {
-                    set!(S, *it, value);
-                }
-            }
-            {
-                let value = height_3 as i32;
-                if let Some(it) = context.scissor.at_mut(3) {
-                    set!(S, *it, value);
-                }
-            }
-        } else {
-            {
-                let value = x_0 as i32;
-                if let Some(it) = context.scissors.at_mut(index)
-                    && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: i64 = i64::from(left);
+            let y_1: i64 = i64::from(bottom);
+            let width_2: i64 = i64::from(width);
+            let height_3: i64 = i64::from(height);
+            if i64::from(index) == 0 {
                 {
-                    set!(S, *it, value);
+                    let value = x_0 as i32;
+                    if let Some(it) = context.scissor.at_mut(0) {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = y_1 as i32;
-                if let Some(it) = context.scissors.at_mut(index)
-                    && let Some(it) = it.at_mut(1)
                 {
-                    set!(S, *it, value);
+                    let value = y_1 as i32;
+                    if let Some(it) = context.scissor.at_mut(1) {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = width_2 as i32;
-                if let Some(it) = context.scissors.at_mut(index)
-                    && let Some(it) = it.at_mut(2)
                 {
-                    set!(S, *it, value);
+                    let value = width_2 as i32;
+                    if let Some(it) = context.scissor.at_mut(2) {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = height_3 as i32;
-                if let Some(it) = context.scissors.at_mut(index)
-                    && let Some(it) = it.at_mut(3)
                 {
-                    set!(S, *it, value);
+                    let value = height_3 as i32;
+                    if let Some(it) = context.scissor.at_mut(3) {
+                        set!(S, *it, value);
+                    }
+                }
+            } else {
+                {
+                    let value = x_0 as i32;
+                    if let Some(it) = context.scissors.at_mut(index)
+                        && let Some(it) = it.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = y_1 as i32;
+                    if let Some(it) = context.scissors.at_mut(index)
+                        && let Some(it) = it.at_mut(1)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = width_2 as i32;
+                    if let Some(it) = context.scissors.at_mut(index)
+                        && let Some(it) = it.at_mut(2)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = height_3 as i32;
+                    if let Some(it) = context.scissors.at_mut(index)
+                        && let Some(it) = it.at_mut(3)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -11469,67 +11758,111 @@ mod glScissorIndexed {
 
 mod glScissorIndexedv {
     fn enter(thread: Whole, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: i64 = i64::from(memory.element::<i32>(v, 0));
-        let y_1: i64 = i64::from(memory.element::<i32>(v, 1));
-        let width_2: i64 = i64::from(memory.element::<i32>(v, 2));
-        let height_3: i64 = i64::from(memory.element::<i32>(v, 3));
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if i64::from(index) == 0 {
-            {
-                let value = x_0 as i32;
-                if let Some(it) = context.scissor.at_mut(0) {
-                    set!(S, *it, value);
+        if !O::COMPILES || context.executes() {
+            let x_0: i64 = i64::from(memory.element::<i32>(v, 0));
+            let y_1: i64 = i64::from(memory.element::<i32>(v, 1));
+            let width_2: i64 = i64::from(memory.element::<i32>(v, 2));
+            let height_3: i64 = i64::from(memory.element::<i32>(v, 3));
+            if i64::from(index) == 0 {
+                {
+                    let value = x_0 as i32;
+                    if let Some(it) = context.scissor.at_mut(0) {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = y_1 as i32;
+                    if let Some(it) = context.scissor.at_mut(1) {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = width_2 as i32;
+                    if let Some(it) = context.scissor.at_mut(2) {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = height_3 as i32;
+                    if let Some(it) = context.scissor.at_mut(3) {
+                        set!(S, *it, value);
+                    }
+                }
+            } else {
+                {
+                    let value = x_0 as i32;
+                    if let Some(it) = context.scissors.at_mut(index)
+                        && let Some(it) = it.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = y_1 as i32;
+                    if let Some(it) = context.scissors.at_mut(index)
+                        && let Some(it) = it.at_mut(1)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = width_2 as i32;
+                    if let Some(it) = context.scissors.at_mut(index)
+                        && let Some(it) = it.at_mut(2)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = height_3 as i32;
+                    if let Some(it) = context.scissors.at_mut(index)
+                        && let Some(it) = it.at_mut(3)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
+        }
+    }
+}
+
+mod glSecondaryColor3b {
+    fn enter(thread: Whole, memory: M, seen: O, red: i8, green: i8, blue: i8) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
+            let x_1: f64 = (i64::from(red) as f64) / 127.0_f64;
+            let y_2: f64 = (i64::from(green) as f64) / 127.0_f64;
+            let z_3: f64 = (i64::from(blue) as f64) / 127.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                let value = y_1 as i32;
-                if let Some(it) = context.scissor.at_mut(1) {
-                    set!(S, *it, value);
-                }
-            }
-            {
-                let value = width_2 as i32;
-                if let Some(it) = context.scissor.at_mut(2) {
-                    set!(S, *it, value);
-                }
-            }
-            {
-                let value = height_3 as i32;
-                if let Some(it) = context.scissor.at_mut(3) {
-                    set!(S, *it, value);
-                }
-            }
-        } else {
-            {
-                let value = x_0 as i32;
-                if let Some(it) = context.scissors.at_mut(index)
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
                     && let Some(it) = it.at_mut(0)
                 {
                     set!(S, *it, value);
                 }
             }
             {
-                let value = y_1 as i32;
-                if let Some(it) = context.scissors.at_mut(index)
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
                     && let Some(it) = it.at_mut(1)
                 {
                     set!(S, *it, value);
                 }
             }
             {
-                let value = width_2 as i32;
-                if let Some(it) = context.scissors.at_mut(index)
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
                     && let Some(it) = it.at_mut(2)
                 {
                     set!(S, *it, value);
                 }
             }
             {
-                let value = height_3 as i32;
-                if let Some(it) = context.scissors.at_mut(index)
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
                     && let Some(it) = it.at_mut(3)
                 {
                     set!(S, *it, value);
@@ -11539,93 +11872,46 @@ mod glScissorIndexedv {
     }
 }
 
-mod glSecondaryColor3b {
-    fn enter(thread: Whole, memory: M, seen: O, red: i8, green: i8, blue: i8) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
-        let x_1: f64 = (i64::from(red) as f64) / 127.0_f64;
-        let y_2: f64 = (i64::from(green) as f64) / 127.0_f64;
-        let z_3: f64 = (i64::from(blue) as f64) / 127.0_f64;
-        let w_4: f64 = 1.0_f64;
-        let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
-            {
-                set!(S, *it, value);
-            }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
-            {
-                set!(S, *it, value);
-            }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
-            {
-                set!(S, *it, value);
-            }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
-            {
-                set!(S, *it, value);
-            }
-        }
-    }
-}
-
 mod glSecondaryColor3bv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
-        let x_1: f64 = (i64::from(memory.element::<i8>(v, 0)) as f64) / 127.0_f64;
-        let y_2: f64 = (i64::from(memory.element::<i8>(v, 1)) as f64) / 127.0_f64;
-        let z_3: f64 = (i64::from(memory.element::<i8>(v, 2)) as f64) / 127.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
+            let x_1: f64 = (i64::from(memory.element::<i8>(v, 0)) as f64) / 127.0_f64;
+            let y_2: f64 = (i64::from(memory.element::<i8>(v, 1)) as f64) / 127.0_f64;
+            let z_3: f64 = (i64::from(memory.element::<i8>(v, 2)) as f64) / 127.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -11633,42 +11919,41 @@ mod glSecondaryColor3bv {
 
 mod glSecondaryColor3d {
     fn enter(thread: Whole, memory: M, seen: O, red: f64, green: f64, blue: f64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
-        let w_1: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = red as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
+            let w_1: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = red as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = green as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = green as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = blue as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = blue as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -11676,45 +11961,44 @@ mod glSecondaryColor3d {
 
 mod glSecondaryColor3dv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
-        let x_1: f64 = memory.element::<f64>(v, 0);
-        let y_2: f64 = memory.element::<f64>(v, 1);
-        let z_3: f64 = memory.element::<f64>(v, 2);
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
+            let x_1: f64 = memory.element::<f64>(v, 0);
+            let y_2: f64 = memory.element::<f64>(v, 1);
+            let z_3: f64 = memory.element::<f64>(v, 2);
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -11722,45 +12006,44 @@ mod glSecondaryColor3dv {
 
 mod glSecondaryColor3f {
     fn enter(thread: Whole, memory: M, seen: O, red: f32, green: f32, blue: f32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
-        let x_1: f64 = f64::from(red);
-        let y_2: f64 = f64::from(green);
-        let z_3: f64 = f64::from(blue);
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
+            let x_1: f64 = f64::from(red);
+            let y_2: f64 = f64::from(green);
+            let z_3: f64 = f64::from(blue);
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -11768,45 +12051,44 @@ mod glSecondaryColor3f {
 
 mod glSecondaryColor3fv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
-        let x_1: f64 = f64::from(memory.element::<f32>(v, 0));
-        let y_2: f64 = f64::from(memory.element::<f32>(v, 1));
-        let z_3: f64 = f64::from(memory.element::<f32>(v, 2));
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
+            let x_1: f64 = f64::from(memory.element::<f32>(v, 0));
+            let y_2: f64 = f64::from(memory.element::<f32>(v, 1));
+            let z_3: f64 = f64::from(memory.element::<f32>(v, 2));
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -11814,45 +12096,44 @@ mod glSecondaryColor3fv {
 
 mod glSecondaryColor3i {
     fn enter(thread: Whole, memory: M, seen: O, red: i32, green: i32, blue: i32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
-        let x_1: f64 = (i64::from(red) as f64) / 2147483647.0_f64;
-        let y_2: f64 = (i64::from(green) as f64) / 2147483647.0_f64;
-        let z_3: f64 = (i64::from(blue) as f64) / 2147483647.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
+            let x_1: f64 = (i64::from(red) as f64) / 2147483647.0_f64;
+            let y_2: f64 = (i64::from(green) as f64) / 2147483647.0_f64;
+            let z_3: f64 = (i64::from(blue) as f64) / 2147483647.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -11860,45 +12141,44 @@ mod glSecondaryColor3i {
 
 mod glSecondaryColor3iv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
-        let x_1: f64 = (i64::from(memory.element::<i32>(v, 0)) as f64) / 2147483647.0_f64;
-        let y_2: f64 = (i64::from(memory.element::<i32>(v, 1)) as f64) / 2147483647.0_f64;
-        let z_3: f64 = (i64::from(memory.element::<i32>(v, 2)) as f64) / 2147483647.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
+            let x_1: f64 = (i64::from(memory.element::<i32>(v, 0)) as f64) / 2147483647.0_f64;
+            let y_2: f64 = (i64::from(memory.element::<i32>(v, 1)) as f64) / 2147483647.0_f64;
+            let z_3: f64 = (i64::from(memory.element::<i32>(v, 2)) as f64) / 2147483647.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -11906,45 +12186,44 @@ mod glSecondaryColor3iv {
 
 mod glSecondaryColor3s {
     fn enter(thread: Whole, memory: M, seen: O, red: i16, green: i16, blue: i16) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
-        let x_1: f64 = (i64::from(red) as f64) / 32767.0_f64;
-        let y_2: f64 = (i64::from(green) as f64) / 32767.0_f64;
-        let z_3: f64 = (i64::from(blue) as f64) / 32767.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
+            let x_1: f64 = (i64::from(red) as f64) / 32767.0_f64;
+            let y_2: f64 = (i64::from(green) as f64) / 32767.0_f64;
+            let z_3: f64 = (i64::from(blue) as f64) / 32767.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -11952,45 +12231,44 @@ mod glSecondaryColor3s {
 
 mod glSecondaryColor3sv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
-        let x_1: f64 = (i64::from(memory.element::<i16>(v, 0)) as f64) / 32767.0_f64;
-        let y_2: f64 = (i64::from(memory.element::<i16>(v, 1)) as f64) / 32767.0_f64;
-        let z_3: f64 = (i64::from(memory.element::<i16>(v, 2)) as f64) / 32767.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
+            let x_1: f64 = (i64::from(memory.element::<i16>(v, 0)) as f64) / 32767.0_f64;
+            let y_2: f64 = (i64::from(memory.element::<i16>(v, 1)) as f64) / 32767.0_f64;
+            let z_3: f64 = (i64::from(memory.element::<i16>(v, 2)) as f64) / 32767.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -11998,45 +12276,44 @@ mod glSecondaryColor3sv {
 
 mod glSecondaryColor3ub {
     fn enter(thread: Whole, memory: M, seen: O, red: u8, green: u8, blue: u8) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
-        let x_1: f64 = (i64::from(red) as f64) / 255.0_f64;
-        let y_2: f64 = (i64::from(green) as f64) / 255.0_f64;
-        let z_3: f64 = (i64::from(blue) as f64) / 255.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
+            let x_1: f64 = (i64::from(red) as f64) / 255.0_f64;
+            let y_2: f64 = (i64::from(green) as f64) / 255.0_f64;
+            let z_3: f64 = (i64::from(blue) as f64) / 255.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -12044,45 +12321,44 @@ mod glSecondaryColor3ub {
 
 mod glSecondaryColor3ubv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
-        let x_1: f64 = (i64::from(memory.element::<u8>(v, 0)) as f64) / 255.0_f64;
-        let y_2: f64 = (i64::from(memory.element::<u8>(v, 1)) as f64) / 255.0_f64;
-        let z_3: f64 = (i64::from(memory.element::<u8>(v, 2)) as f64) / 255.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
+            let x_1: f64 = (i64::from(memory.element::<u8>(v, 0)) as f64) / 255.0_f64;
+            let y_2: f64 = (i64::from(memory.element::<u8>(v, 1)) as f64) / 255.0_f64;
+            let z_3: f64 = (i64::from(memory.element::<u8>(v, 2)) as f64) / 255.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -12090,45 +12366,44 @@ mod glSecondaryColor3ubv {
 
 mod glSecondaryColor3ui {
     fn enter(thread: Whole, memory: M, seen: O, red: u32, green: u32, blue: u32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
-        let x_1: f64 = (i64::from(red) as f64) / 4294967295.0_f64;
-        let y_2: f64 = (i64::from(green) as f64) / 4294967295.0_f64;
-        let z_3: f64 = (i64::from(blue) as f64) / 4294967295.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
+            let x_1: f64 = (i64::from(red) as f64) / 4294967295.0_f64;
+            let y_2: f64 = (i64::from(green) as f64) / 4294967295.0_f64;
+            let z_3: f64 = (i64::from(blue) as f64) / 4294967295.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -12136,45 +12411,44 @@ mod glSecondaryColor3ui {
 
 mod glSecondaryColor3uiv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
-        let x_1: f64 = (i64::from(memory.element::<u32>(v, 0)) as f64) / 4294967295.0_f64;
-        let y_2: f64 = (i64::from(memory.element::<u32>(v, 1)) as f64) / 4294967295.0_f64;
-        let z_3: f64 = (i64::from(memory.element::<u32>(v, 2)) as f64) / 4294967295.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
+            let x_1: f64 = (i64::from(memory.element::<u32>(v, 0)) as f64) / 4294967295.0_f64;
+            let y_2: f64 = (i64::from(memory.element::<u32>(v, 1)) as f64) / 4294967295.0_f64;
+            let z_3: f64 = (i64::from(memory.element::<u32>(v, 2)) as f64) / 4294967295.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -12182,45 +12456,44 @@ mod glSecondaryColor3uiv {
 
 mod glSecondaryColor3us {
     fn enter(thread: Whole, memory: M, seen: O, red: u16, green: u16, blue: u16) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
-        let x_1: f64 = (i64::from(red) as f64) / 65535.0_f64;
-        let y_2: f64 = (i64::from(green) as f64) / 65535.0_f64;
-        let z_3: f64 = (i64::from(blue) as f64) / 65535.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
+            let x_1: f64 = (i64::from(red) as f64) / 65535.0_f64;
+            let y_2: f64 = (i64::from(green) as f64) / 65535.0_f64;
+            let z_3: f64 = (i64::from(blue) as f64) / 65535.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -12228,45 +12501,44 @@ mod glSecondaryColor3us {
 
 mod glSecondaryColor3usv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
-        let x_1: f64 = (i64::from(memory.element::<u16>(v, 0)) as f64) / 65535.0_f64;
-        let y_2: f64 = (i64::from(memory.element::<u16>(v, 1)) as f64) / 65535.0_f64;
-        let z_3: f64 = (i64::from(memory.element::<u16>(v, 2)) as f64) / 65535.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_CURRENT_SECONDARY_COLOR as u32;
+            let x_1: f64 = (i64::from(memory.element::<u16>(v, 0)) as f64) / 65535.0_f64;
+            let y_2: f64 = (i64::from(memory.element::<u16>(v, 1)) as f64) / 65535.0_f64;
+            let z_3: f64 = (i64::from(memory.element::<u16>(v, 2)) as f64) / 65535.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -12357,44 +12629,43 @@ mod glSpecializeShader {
 
 mod glTexCoord1d {
     fn enter(thread: Whole, memory: M, seen: O, s: f64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let y_1: f64 = 0.0_f64;
-        let z_2: f64 = 0.0_f64;
-        let w_3: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = s as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let y_1: f64 = 0.0_f64;
+            let z_2: f64 = 0.0_f64;
+            let w_3: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = s as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -12402,45 +12673,44 @@ mod glTexCoord1d {
 
 mod glTexCoord1dv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let x_1: f64 = memory.element::<f64>(v, 0);
-        let y_2: f64 = 0.0_f64;
-        let z_3: f64 = 0.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let x_1: f64 = memory.element::<f64>(v, 0);
+            let y_2: f64 = 0.0_f64;
+            let z_3: f64 = 0.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -12448,45 +12718,44 @@ mod glTexCoord1dv {
 
 mod glTexCoord1f {
     fn enter(thread: Whole, memory: M, seen: O, s: f32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let x_1: f64 = f64::from(s);
-        let y_2: f64 = 0.0_f64;
-        let z_3: f64 = 0.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let x_1: f64 = f64::from(s);
+            let y_2: f64 = 0.0_f64;
+            let z_3: f64 = 0.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -12494,45 +12763,44 @@ mod glTexCoord1f {
 
 mod glTexCoord1fv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let x_1: f64 = f64::from(memory.element::<f32>(v, 0));
-        let y_2: f64 = 0.0_f64;
-        let z_3: f64 = 0.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let x_1: f64 = f64::from(memory.element::<f32>(v, 0));
+            let y_2: f64 = 0.0_f64;
+            let z_3: f64 = 0.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -12540,45 +12808,44 @@ mod glTexCoord1fv {
 
 mod glTexCoord1i {
     fn enter(thread: Whole, memory: M, seen: O, s: i32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let x_1: f64 = i64::from(s) as f64;
-        let y_2: f64 = 0.0_f64;
-        let z_3: f64 = 0.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let x_1: f64 = i64::from(s) as f64;
+            let y_2: f64 = 0.0_f64;
+            let z_3: f64 = 0.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -12586,45 +12853,44 @@ mod glTexCoord1i {
 
 mod glTexCoord1iv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let x_1: f64 = i64::from(memory.element::<i32>(v, 0)) as f64;
-        let y_2: f64 = 0.0_f64;
-        let z_3: f64 = 0.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let x_1: f64 = i64::from(memory.element::<i32>(v, 0)) as f64;
+            let y_2: f64 = 0.0_f64;
+            let z_3: f64 = 0.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -12632,45 +12898,44 @@ mod glTexCoord1iv {
 
 mod glTexCoord1s {
     fn enter(thread: Whole, memory: M, seen: O, s: i16) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let x_1: f64 = i64::from(s) as f64;
-        let y_2: f64 = 0.0_f64;
-        let z_3: f64 = 0.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let x_1: f64 = i64::from(s) as f64;
+            let y_2: f64 = 0.0_f64;
+            let z_3: f64 = 0.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -12678,45 +12943,44 @@ mod glTexCoord1s {
 
 mod glTexCoord1sv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let x_1: f64 = i64::from(memory.element::<i16>(v, 0)) as f64;
-        let y_2: f64 = 0.0_f64;
-        let z_3: f64 = 0.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let x_1: f64 = i64::from(memory.element::<i16>(v, 0)) as f64;
+            let y_2: f64 = 0.0_f64;
+            let z_3: f64 = 0.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -12724,43 +12988,42 @@ mod glTexCoord1sv {
 
 mod glTexCoord2d {
     fn enter(thread: Whole, memory: M, seen: O, s: f64, t: f64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let z_1: f64 = 0.0_f64;
-        let w_2: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = s as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let z_1: f64 = 0.0_f64;
+            let w_2: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = s as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = t as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = t as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -12768,45 +13031,44 @@ mod glTexCoord2d {
 
 mod glTexCoord2dv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let x_1: f64 = memory.element::<f64>(v, 0);
-        let y_2: f64 = memory.element::<f64>(v, 1);
-        let z_3: f64 = 0.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let x_1: f64 = memory.element::<f64>(v, 0);
+            let y_2: f64 = memory.element::<f64>(v, 1);
+            let z_3: f64 = 0.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -12814,45 +13076,44 @@ mod glTexCoord2dv {
 
 mod glTexCoord2f {
     fn enter(thread: Whole, memory: M, seen: O, s: f32, t: f32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let x_1: f64 = f64::from(s);
-        let y_2: f64 = f64::from(t);
-        let z_3: f64 = 0.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let x_1: f64 = f64::from(s);
+            let y_2: f64 = f64::from(t);
+            let z_3: f64 = 0.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -12860,45 +13121,44 @@ mod glTexCoord2f {
 
 mod glTexCoord2fv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let x_1: f64 = f64::from(memory.element::<f32>(v, 0));
-        let y_2: f64 = f64::from(memory.element::<f32>(v, 1));
-        let z_3: f64 = 0.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let x_1: f64 = f64::from(memory.element::<f32>(v, 0));
+            let y_2: f64 = f64::from(memory.element::<f32>(v, 1));
+            let z_3: f64 = 0.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -12906,45 +13166,44 @@ mod glTexCoord2fv {
 
 mod glTexCoord2i {
     fn enter(thread: Whole, memory: M, seen: O, s: i32, t: i32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let x_1: f64 = i64::from(s) as f64;
-        let y_2: f64 = i64::from(t) as f64;
-        let z_3: f64 = 0.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let x_1: f64 = i64::from(s) as f64;
+            let y_2: f64 = i64::from(t) as f64;
+            let z_3: f64 = 0.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -12952,45 +13211,44 @@ mod glTexCoord2i {
 
 mod glTexCoord2iv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let x_1: f64 = i64::from(memory.element::<i32>(v, 0)) as f64;
-        let y_2: f64 = i64::from(memory.element::<i32>(v, 1)) as f64;
-        let z_3: f64 = 0.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let x_1: f64 = i64::from(memory.element::<i32>(v, 0)) as f64;
+            let y_2: f64 = i64::from(memory.element::<i32>(v, 1)) as f64;
+            let z_3: f64 = 0.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -12998,45 +13256,44 @@ mod glTexCoord2iv {
 
 mod glTexCoord2s {
     fn enter(thread: Whole, memory: M, seen: O, s: i16, t: i16) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let x_1: f64 = i64::from(s) as f64;
-        let y_2: f64 = i64::from(t) as f64;
-        let z_3: f64 = 0.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let x_1: f64 = i64::from(s) as f64;
+            let y_2: f64 = i64::from(t) as f64;
+            let z_3: f64 = 0.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -13044,45 +13301,44 @@ mod glTexCoord2s {
 
 mod glTexCoord2sv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let x_1: f64 = i64::from(memory.element::<i16>(v, 0)) as f64;
-        let y_2: f64 = i64::from(memory.element::<i16>(v, 1)) as f64;
-        let z_3: f64 = 0.0_f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let x_1: f64 = i64::from(memory.element::<i16>(v, 0)) as f64;
+            let y_2: f64 = i64::from(memory.element::<i16>(v, 1)) as f64;
+            let z_3: f64 = 0.0_f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -13090,42 +13346,41 @@ mod glTexCoord2sv {
 
 mod glTexCoord3d {
     fn enter(thread: Whole, memory: M, seen: O, s: f64, t: f64, r: f64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let w_1: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = s as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let w_1: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = s as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = t as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = t as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = r as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = r as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -13133,45 +13388,44 @@ mod glTexCoord3d {
 
 mod glTexCoord3dv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let x_1: f64 = memory.element::<f64>(v, 0);
-        let y_2: f64 = memory.element::<f64>(v, 1);
-        let z_3: f64 = memory.element::<f64>(v, 2);
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let x_1: f64 = memory.element::<f64>(v, 0);
+            let y_2: f64 = memory.element::<f64>(v, 1);
+            let z_3: f64 = memory.element::<f64>(v, 2);
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -13179,45 +13433,44 @@ mod glTexCoord3dv {
 
 mod glTexCoord3f {
     fn enter(thread: Whole, memory: M, seen: O, s: f32, t: f32, r: f32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let x_1: f64 = f64::from(s);
-        let y_2: f64 = f64::from(t);
-        let z_3: f64 = f64::from(r);
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let x_1: f64 = f64::from(s);
+            let y_2: f64 = f64::from(t);
+            let z_3: f64 = f64::from(r);
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -13225,45 +13478,44 @@ mod glTexCoord3f {
 
 mod glTexCoord3fv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let x_1: f64 = f64::from(memory.element::<f32>(v, 0));
-        let y_2: f64 = f64::from(memory.element::<f32>(v, 1));
-        let z_3: f64 = f64::from(memory.element::<f32>(v, 2));
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let x_1: f64 = f64::from(memory.element::<f32>(v, 0));
+            let y_2: f64 = f64::from(memory.element::<f32>(v, 1));
+            let z_3: f64 = f64::from(memory.element::<f32>(v, 2));
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -13271,45 +13523,44 @@ mod glTexCoord3fv {
 
 mod glTexCoord3i {
     fn enter(thread: Whole, memory: M, seen: O, s: i32, t: i32, r: i32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let x_1: f64 = i64::from(s) as f64;
-        let y_2: f64 = i64::from(t) as f64;
-        let z_3: f64 = i64::from(r) as f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let x_1: f64 = i64::from(s) as f64;
+            let y_2: f64 = i64::from(t) as f64;
+            let z_3: f64 = i64::from(r) as f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -13317,45 +13568,44 @@ mod glTexCoord3i {
 
 mod glTexCoord3iv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let x_1: f64 = i64::from(memory.element::<i32>(v, 0)) as f64;
-        let y_2: f64 = i64::from(memory.element::<i32>(v, 1)) as f64;
-        let z_3: f64 = i64::from(memory.element::<i32>(v, 2)) as f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let x_1: f64 = i64::from(memory.element::<i32>(v, 0)) as f64;
+            let y_2: f64 = i64::from(memory.element::<i32>(v, 1)) as f64;
+            let z_3: f64 = i64::from(memory.element::<i32>(v, 2)) as f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -13363,45 +13613,44 @@ mod glTexCoord3iv {
 
 mod glTexCoord3s {
     fn enter(thread: Whole, memory: M, seen: O, s: i16, t: i16, r: i16) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let x_1: f64 = i64::from(s) as f64;
-        let y_2: f64 = i64::from(t) as f64;
-        let z_3: f64 = i64::from(r) as f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let x_1: f64 = i64::from(s) as f64;
+            let y_2: f64 = i64::from(t) as f64;
+            let z_3: f64 = i64::from(r) as f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -13409,45 +13658,44 @@ mod glTexCoord3s {
 
 mod glTexCoord3sv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let x_1: f64 = i64::from(memory.element::<i16>(v, 0)) as f64;
-        let y_2: f64 = i64::from(memory.element::<i16>(v, 1)) as f64;
-        let z_3: f64 = i64::from(memory.element::<i16>(v, 2)) as f64;
-        let w_4: f64 = 1.0_f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let x_1: f64 = i64::from(memory.element::<i16>(v, 0)) as f64;
+            let y_2: f64 = i64::from(memory.element::<i16>(v, 1)) as f64;
+            let z_3: f64 = i64::from(memory.element::<i16>(v, 2)) as f64;
+            let w_4: f64 = 1.0_f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -13455,41 +13703,40 @@ mod glTexCoord3sv {
 
 mod glTexCoord4d {
     fn enter(thread: Whole, memory: M, seen: O, s: f64, t: f64, r: f64, q: f64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = s as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
             {
-                set!(S, *it, value);
+                let value = s as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = t as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = t as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = r as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = r as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = q as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = q as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -13497,45 +13744,44 @@ mod glTexCoord4d {
 
 mod glTexCoord4dv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let x_1: f64 = memory.element::<f64>(v, 0);
-        let y_2: f64 = memory.element::<f64>(v, 1);
-        let z_3: f64 = memory.element::<f64>(v, 2);
-        let w_4: f64 = memory.element::<f64>(v, 3);
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let x_1: f64 = memory.element::<f64>(v, 0);
+            let y_2: f64 = memory.element::<f64>(v, 1);
+            let z_3: f64 = memory.element::<f64>(v, 2);
+            let w_4: f64 = memory.element::<f64>(v, 3);
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -13543,45 +13789,44 @@ mod glTexCoord4dv {
 
 mod glTexCoord4f {
     fn enter(thread: Whole, memory: M, seen: O, s: f32, t: f32, r: f32, q: f32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let x_1: f64 = f64::from(s);
-        let y_2: f64 = f64::from(t);
-        let z_3: f64 = f64::from(r);
-        let w_4: f64 = f64::from(q);
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let x_1: f64 = f64::from(s);
+            let y_2: f64 = f64::from(t);
+            let z_3: f64 = f64::from(r);
+            let w_4: f64 = f64::from(q);
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -13589,45 +13834,44 @@ mod glTexCoord4f {
 
 mod glTexCoord4fv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let x_1: f64 = f64::from(memory.element::<f32>(v, 0));
-        let y_2: f64 = f64::from(memory.element::<f32>(v, 1));
-        let z_3: f64 = f64::from(memory.element::<f32>(v, 2));
-        let w_4: f64 = f64::from(memory.element::<f32>(v, 3));
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let x_1: f64 = f64::from(memory.element::<f32>(v, 0));
+            let y_2: f64 = f64::from(memory.element::<f32>(v, 1));
+            let z_3: f64 = f64::from(memory.element::<f32>(v, 2));
+            let w_4: f64 = f64::from(memory.element::<f32>(v, 3));
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -13635,45 +13879,44 @@ mod glTexCoord4fv {
 
 mod glTexCoord4i {
     fn enter(thread: Whole, memory: M, seen: O, s: i32, t: i32, r: i32, q: i32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let x_1: f64 = i64::from(s) as f64;
-        let y_2: f64 = i64::from(t) as f64;
-        let z_3: f64 = i64::from(r) as f64;
-        let w_4: f64 = i64::from(q) as f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let x_1: f64 = i64::from(s) as f64;
+            let y_2: f64 = i64::from(t) as f64;
+            let z_3: f64 = i64::from(r) as f64;
+            let w_4: f64 = i64::from(q) as f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -13681,45 +13924,44 @@ mod glTexCoord4i {
 
 mod glTexCoord4iv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let x_1: f64 = i64::from(memory.element::<i32>(v, 0)) as f64;
-        let y_2: f64 = i64::from(memory.element::<i32>(v, 1)) as f64;
-        let z_3: f64 = i64::from(memory.element::<i32>(v, 2)) as f64;
-        let w_4: f64 = i64::from(memory.element::<i32>(v, 3)) as f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let x_1: f64 = i64::from(memory.element::<i32>(v, 0)) as f64;
+            let y_2: f64 = i64::from(memory.element::<i32>(v, 1)) as f64;
+            let z_3: f64 = i64::from(memory.element::<i32>(v, 2)) as f64;
+            let w_4: f64 = i64::from(memory.element::<i32>(v, 3)) as f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -13727,45 +13969,44 @@ mod glTexCoord4iv {
 
 mod glTexCoord4s {
     fn enter(thread: Whole, memory: M, seen: O, s: i16, t: i16, r: i16, q: i16) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let x_1: f64 = i64::from(s) as f64;
-        let y_2: f64 = i64::from(t) as f64;
-        let z_3: f64 = i64::from(r) as f64;
-        let w_4: f64 = i64::from(q) as f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let x_1: f64 = i64::from(s) as f64;
+            let y_2: f64 = i64::from(t) as f64;
+            let z_3: f64 = i64::from(r) as f64;
+            let w_4: f64 = i64::from(q) as f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -13773,45 +14014,44 @@ mod glTexCoord4s {
 
 mod glTexCoord4sv {
     fn enter(thread: Whole, memory: M, seen: O, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let which_0: u32 = GL_TEXTURE0 as u32;
-        let x_1: f64 = i64::from(memory.element::<i16>(v, 0)) as f64;
-        let y_2: f64 = i64::from(memory.element::<i16>(v, 1)) as f64;
-        let z_3: f64 = i64::from(memory.element::<i16>(v, 2)) as f64;
-        let w_4: f64 = i64::from(memory.element::<i16>(v, 3)) as f64;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = x_1 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let which_0: u32 = GL_TEXTURE0 as u32;
+            let x_1: f64 = i64::from(memory.element::<i16>(v, 0)) as f64;
+            let y_2: f64 = i64::from(memory.element::<i16>(v, 1)) as f64;
+            let z_3: f64 = i64::from(memory.element::<i16>(v, 2)) as f64;
+            let w_4: f64 = i64::from(memory.element::<i16>(v, 3)) as f64;
             {
-                set!(S, *it, value);
+                let value = x_1 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = y_2 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = y_2 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = z_3 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = z_3 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = w_4 as f32;
-            if let Some(it) = context.current_values.at_mut(which_0)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = w_4 as f32;
+                if let Some(it) = context.current_values.at_mut(which_0)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -13820,35 +14060,37 @@ mod glTexCoord4sv {
 mod glTexGend {
     fn enter(thread: Whole, memory: M, seen: O, coord: u32, pname: u32, param: f64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::generator_numbers(coord, pname) == 1 {
-            let i_0: i64 = 0;
-            let unit_1: u32 = context.active_texture;
-            match i64::from(pname) {
-                GL_TEXTURE_GEN_MODE => {
-                    let value = (param as i64) as u32;
-                    if let Some(it) = context.generators.at_mut(unit_1)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                    {
-                        set!(S, it.mode, value);
+        if !O::COMPILES || context.executes() {
+            if functions::generator_numbers(coord, pname) == 1 {
+                let i_0: i64 = 0;
+                let unit_1: u32 = context.active_texture;
+                match i64::from(pname) {
+                    GL_TEXTURE_GEN_MODE => {
+                        let value = (param as i64) as u32;
+                        if let Some(it) = context.generators.at_mut(unit_1)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                        {
+                            set!(S, it.mode, value);
+                        }
                     }
-                }
-                GL_OBJECT_PLANE => {
-                    if let Some(it) = context.generators.at_mut(unit_1)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                        && let Some(it) = it.object_plane.at_mut(i_0)
-                    {
-                        set!(S, *it, param);
+                    GL_OBJECT_PLANE => {
+                        if let Some(it) = context.generators.at_mut(unit_1)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                            && let Some(it) = it.object_plane.at_mut(i_0)
+                        {
+                            set!(S, *it, param);
+                        }
                     }
-                }
-                GL_EYE_PLANE => {
-                    if let Some(it) = context.generators.at_mut(unit_1)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                        && let Some(it) = it.eye_plane.at_mut(i_0)
-                    {
-                        set!(S, *it, param);
+                    GL_EYE_PLANE => {
+                        if let Some(it) = context.generators.at_mut(unit_1)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                            && let Some(it) = it.eye_plane.at_mut(i_0)
+                        {
+                            set!(S, *it, param);
+                        }
                     }
+                    _ => {}
                 }
-                _ => {}
             }
         }
     }
@@ -13857,35 +14099,37 @@ mod glTexGend {
 mod glTexGendv {
     fn enter(thread: Whole, memory: M, seen: O, coord: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, functions::generator_numbers(coord, pname)) {
-            let value_1: f64 = memory.element::<f64>(params, i);
-            let unit_2: u32 = context.active_texture;
-            match i64::from(pname) {
-                GL_TEXTURE_GEN_MODE => {
-                    let value = (value_1 as i64) as u32;
-                    if let Some(it) = context.generators.at_mut(unit_2)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                    {
-                        set!(S, it.mode, value);
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, functions::generator_numbers(coord, pname)) {
+                let value_1: f64 = memory.element::<f64>(params, i);
+                let unit_2: u32 = context.active_texture;
+                match i64::from(pname) {
+                    GL_TEXTURE_GEN_MODE => {
+                        let value = (value_1 as i64) as u32;
+                        if let Some(it) = context.generators.at_mut(unit_2)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                        {
+                            set!(S, it.mode, value);
+                        }
                     }
-                }
-                GL_OBJECT_PLANE => {
-                    if let Some(it) = context.generators.at_mut(unit_2)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                        && let Some(it) = it.object_plane.at_mut(i)
-                    {
-                        set!(S, *it, value_1);
+                    GL_OBJECT_PLANE => {
+                        if let Some(it) = context.generators.at_mut(unit_2)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                            && let Some(it) = it.object_plane.at_mut(i)
+                        {
+                            set!(S, *it, value_1);
+                        }
                     }
-                }
-                GL_EYE_PLANE => {
-                    if let Some(it) = context.generators.at_mut(unit_2)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                        && let Some(it) = it.eye_plane.at_mut(i)
-                    {
-                        set!(S, *it, value_1);
+                    GL_EYE_PLANE => {
+                        if let Some(it) = context.generators.at_mut(unit_2)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                            && let Some(it) = it.eye_plane.at_mut(i)
+                        {
+                            set!(S, *it, value_1);
+                        }
                     }
+                    _ => {}
                 }
-                _ => {}
             }
         }
     }
@@ -13894,36 +14138,38 @@ mod glTexGendv {
 mod glTexGenf {
     fn enter(thread: Whole, memory: M, seen: O, coord: u32, pname: u32, param: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::generator_numbers(coord, pname) == 1 {
-            let i_0: i64 = 0;
-            let value_1: f64 = f64::from(param);
-            let unit_2: u32 = context.active_texture;
-            match i64::from(pname) {
-                GL_TEXTURE_GEN_MODE => {
-                    let value = (value_1 as i64) as u32;
-                    if let Some(it) = context.generators.at_mut(unit_2)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                    {
-                        set!(S, it.mode, value);
+        if !O::COMPILES || context.executes() {
+            if functions::generator_numbers(coord, pname) == 1 {
+                let i_0: i64 = 0;
+                let value_1: f64 = f64::from(param);
+                let unit_2: u32 = context.active_texture;
+                match i64::from(pname) {
+                    GL_TEXTURE_GEN_MODE => {
+                        let value = (value_1 as i64) as u32;
+                        if let Some(it) = context.generators.at_mut(unit_2)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                        {
+                            set!(S, it.mode, value);
+                        }
                     }
-                }
-                GL_OBJECT_PLANE => {
-                    if let Some(it) = context.generators.at_mut(unit_2)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                        && let Some(it) = it.object_plane.at_mut(i_0)
-                    {
-                        set!(S, *it, value_1);
+                    GL_OBJECT_PLANE => {
+                        if let Some(it) = context.generators.at_mut(unit_2)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                            && let Some(it) = it.object_plane.at_mut(i_0)
+                        {
+                            set!(S, *it, value_1);
+                        }
                     }
-                }
-                GL_EYE_PLANE => {
-                    if let Some(it) = context.generators.at_mut(unit_2)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                        && let Some(it) = it.eye_plane.at_mut(i_0)
-                    {
-                        set!(S, *it, value_1);
+                    GL_EYE_PLANE => {
+                        if let Some(it) = context.generators.at_mut(unit_2)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                            && let Some(it) = it.eye_plane.at_mut(i_0)
+                        {
+                            set!(S, *it, value_1);
+                        }
                     }
+                    _ => {}
                 }
-                _ => {}
             }
         }
     }
@@ -13932,35 +14178,37 @@ mod glTexGenf {
 mod glTexGenfv {
     fn enter(thread: Whole, memory: M, seen: O, coord: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, functions::generator_numbers(coord, pname)) {
-            let value_1: f64 = f64::from(memory.element::<f32>(params, i));
-            let unit_2: u32 = context.active_texture;
-            match i64::from(pname) {
-                GL_TEXTURE_GEN_MODE => {
-                    let value = (value_1 as i64) as u32;
-                    if let Some(it) = context.generators.at_mut(unit_2)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                    {
-                        set!(S, it.mode, value);
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, functions::generator_numbers(coord, pname)) {
+                let value_1: f64 = f64::from(memory.element::<f32>(params, i));
+                let unit_2: u32 = context.active_texture;
+                match i64::from(pname) {
+                    GL_TEXTURE_GEN_MODE => {
+                        let value = (value_1 as i64) as u32;
+                        if let Some(it) = context.generators.at_mut(unit_2)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                        {
+                            set!(S, it.mode, value);
+                        }
                     }
-                }
-                GL_OBJECT_PLANE => {
-                    if let Some(it) = context.generators.at_mut(unit_2)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                        && let Some(it) = it.object_plane.at_mut(i)
-                    {
-                        set!(S, *it, value_1);
+                    GL_OBJECT_PLANE => {
+                        if let Some(it) = context.generators.at_mut(unit_2)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                            && let Some(it) = it.object_plane.at_mut(i)
+                        {
+                            set!(S, *it, value_1);
+                        }
                     }
-                }
-                GL_EYE_PLANE => {
-                    if let Some(it) = context.generators.at_mut(unit_2)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                        && let Some(it) = it.eye_plane.at_mut(i)
-                    {
-                        set!(S, *it, value_1);
+                    GL_EYE_PLANE => {
+                        if let Some(it) = context.generators.at_mut(unit_2)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                            && let Some(it) = it.eye_plane.at_mut(i)
+                        {
+                            set!(S, *it, value_1);
+                        }
                     }
+                    _ => {}
                 }
-                _ => {}
             }
         }
     }
@@ -13969,36 +14217,38 @@ mod glTexGenfv {
 mod glTexGeni {
     fn enter(thread: Whole, memory: M, seen: O, coord: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::generator_numbers(coord, pname) == 1 {
-            let i_0: i64 = 0;
-            let value_1: f64 = i64::from(param) as f64;
-            let unit_2: u32 = context.active_texture;
-            match i64::from(pname) {
-                GL_TEXTURE_GEN_MODE => {
-                    let value = (value_1 as i64) as u32;
-                    if let Some(it) = context.generators.at_mut(unit_2)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                    {
-                        set!(S, it.mode, value);
+        if !O::COMPILES || context.executes() {
+            if functions::generator_numbers(coord, pname) == 1 {
+                let i_0: i64 = 0;
+                let value_1: f64 = i64::from(param) as f64;
+                let unit_2: u32 = context.active_texture;
+                match i64::from(pname) {
+                    GL_TEXTURE_GEN_MODE => {
+                        let value = (value_1 as i64) as u32;
+                        if let Some(it) = context.generators.at_mut(unit_2)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                        {
+                            set!(S, it.mode, value);
+                        }
                     }
-                }
-                GL_OBJECT_PLANE => {
-                    if let Some(it) = context.generators.at_mut(unit_2)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                        && let Some(it) = it.object_plane.at_mut(i_0)
-                    {
-                        set!(S, *it, value_1);
+                    GL_OBJECT_PLANE => {
+                        if let Some(it) = context.generators.at_mut(unit_2)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                            && let Some(it) = it.object_plane.at_mut(i_0)
+                        {
+                            set!(S, *it, value_1);
+                        }
                     }
-                }
-                GL_EYE_PLANE => {
-                    if let Some(it) = context.generators.at_mut(unit_2)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                        && let Some(it) = it.eye_plane.at_mut(i_0)
-                    {
-                        set!(S, *it, value_1);
+                    GL_EYE_PLANE => {
+                        if let Some(it) = context.generators.at_mut(unit_2)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                            && let Some(it) = it.eye_plane.at_mut(i_0)
+                        {
+                            set!(S, *it, value_1);
+                        }
                     }
+                    _ => {}
                 }
-                _ => {}
             }
         }
     }
@@ -14007,35 +14257,37 @@ mod glTexGeni {
 mod glTexGeniv {
     fn enter(thread: Whole, memory: M, seen: O, coord: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, functions::generator_numbers(coord, pname)) {
-            let value_1: f64 = i64::from(memory.element::<i32>(params, i)) as f64;
-            let unit_2: u32 = context.active_texture;
-            match i64::from(pname) {
-                GL_TEXTURE_GEN_MODE => {
-                    let value = (value_1 as i64) as u32;
-                    if let Some(it) = context.generators.at_mut(unit_2)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                    {
-                        set!(S, it.mode, value);
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, functions::generator_numbers(coord, pname)) {
+                let value_1: f64 = i64::from(memory.element::<i32>(params, i)) as f64;
+                let unit_2: u32 = context.active_texture;
+                match i64::from(pname) {
+                    GL_TEXTURE_GEN_MODE => {
+                        let value = (value_1 as i64) as u32;
+                        if let Some(it) = context.generators.at_mut(unit_2)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                        {
+                            set!(S, it.mode, value);
+                        }
                     }
-                }
-                GL_OBJECT_PLANE => {
-                    if let Some(it) = context.generators.at_mut(unit_2)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                        && let Some(it) = it.object_plane.at_mut(i)
-                    {
-                        set!(S, *it, value_1);
+                    GL_OBJECT_PLANE => {
+                        if let Some(it) = context.generators.at_mut(unit_2)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                            && let Some(it) = it.object_plane.at_mut(i)
+                        {
+                            set!(S, *it, value_1);
+                        }
                     }
-                }
-                GL_EYE_PLANE => {
-                    if let Some(it) = context.generators.at_mut(unit_2)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                        && let Some(it) = it.eye_plane.at_mut(i)
-                    {
-                        set!(S, *it, value_1);
+                    GL_EYE_PLANE => {
+                        if let Some(it) = context.generators.at_mut(unit_2)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                            && let Some(it) = it.eye_plane.at_mut(i)
+                        {
+                            set!(S, *it, value_1);
+                        }
                     }
+                    _ => {}
                 }
-                _ => {}
             }
         }
     }
@@ -14071,101 +14323,103 @@ mod glTexImage1D {
             let Some(context) = thread.context.as_deref_mut() else { return };
             let is_defined: bool = pixels != 0 || context.pixel_unpack_buffer.is_some();
             let texel_bytes_8: i64 = crate::gl::texel_bytes(thread, memory, format, r#type);
-            if texel_bytes_8 > 0 {
-                let height_1: i32 = 1;
-                let depth_2: i32 = 1;
-                let format_3: u32 = internalformat as u32;
-                let compressed_bytes_4: i32 = 0;
-                let Some(context) = thread.context.as_deref_mut() else { return };
-                let texture_5: Ref<Texture> = functions::bound_texture(&*context, target);
-                let is_face_6: bool =
-                    i64::from(functions::texture_target(target)) != i64::from(target);
-                let is_valid_7: bool = functions::takes_image_format(&*context, format_3)
-                    && (!is_face_6 || i64::from(width) == i64::from(height_1));
-                if is_valid_7 && texture_5.is_none() {
-                    set!(S, context.has_default_images, true);
-                }
-                if {
-                    let mut group = context.group.lock();
-                    (is_valid_7
-                        && i64::from(
-                            group.textures.get(texture_5).map_or(0, |it| it.immutable_levels),
-                        ) == 0)
-                } {
-                    let mut group = context.group.lock();
-                    if let Some(it) = group.textures.get_mut(texture_5)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.width, width);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            if !O::COMPILES || context.executes() {
+                if texel_bytes_8 > 0 {
+                    let height_1: i32 = 1;
+                    let depth_2: i32 = 1;
+                    let format_3: u32 = internalformat as u32;
+                    let compressed_bytes_4: i32 = 0;
+                    let texture_5: Ref<Texture> = functions::bound_texture(&*context, target);
+                    let is_face_6: bool =
+                        i64::from(functions::texture_target(target)) != i64::from(target);
+                    let is_valid_7: bool = functions::takes_image_format(&*context, format_3)
+                        && (!is_face_6 || i64::from(width) == i64::from(height_1));
+                    if is_valid_7 && texture_5.is_none() {
+                        set!(S, context.has_default_images, true);
                     }
-                    if let Some(it) = group.textures.get_mut(texture_5)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.height, height_1);
-                    }
-                    if let Some(it) = group.textures.get_mut(texture_5)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.depth, depth_2);
-                    }
-                    if let Some(it) = group.textures.get_mut(texture_5)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.format, format_3);
-                    }
-                    {
-                        let value = r#type;
+                    if {
+                        let mut group = context.group.lock();
+                        (is_valid_7
+                            && i64::from(
+                                group.textures.get(texture_5).map_or(0, |it| it.immutable_levels),
+                            ) == 0)
+                    } {
+                        let mut group = context.group.lock();
                         if let Some(it) = group.textures.get_mut(texture_5)
                             && let Some(it) = it.images.at_mut(target)
                             && let Some(it) = it.at_mut(level)
                         {
-                            set!(S, it.pixel_type, value);
+                            set!(S, it.width, width);
                         }
-                    }
-                    if let Some(it) = group.textures.get_mut(texture_5)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.compressed_bytes, compressed_bytes_4);
-                    }
-                    if let Some(it) = group.textures.get_mut(texture_5)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.shared, 0);
-                    }
-                    if let Some(it) = group.textures.get_mut(texture_5)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.is_defined, is_defined);
-                    }
-                    {
-                        let value = Ref::NONE;
-                        if let Some(it) = group.textures.get_mut(texture_5) {
-                            set!(S, it.image, value);
+                        if let Some(it) = group.textures.get_mut(texture_5)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.height, height_1);
                         }
-                    }
-                    {
-                        let value = Ref::NONE;
-                        if let Some(it) = group.textures.get_mut(texture_5) {
-                            set!(S, it.surface, value);
+                        if let Some(it) = group.textures.get_mut(texture_5)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.depth, depth_2);
                         }
-                    }
-                    drop(group);
-                    if {
-                        let mut group = context.group.lock();
-                        (group.textures.get(texture_5).map_or(false, |it| it.generates_levels)
-                            && i64::from(level)
-                                == i64::from(
-                                    group.textures.get(texture_5).map_or(0, |it| it.base_level),
-                                ))
-                    } {
-                        crate::gl::generate_levels(thread, memory, texture_5);
+                        if let Some(it) = group.textures.get_mut(texture_5)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.format, format_3);
+                        }
+                        {
+                            let value = r#type;
+                            if let Some(it) = group.textures.get_mut(texture_5)
+                                && let Some(it) = it.images.at_mut(target)
+                                && let Some(it) = it.at_mut(level)
+                            {
+                                set!(S, it.pixel_type, value);
+                            }
+                        }
+                        if let Some(it) = group.textures.get_mut(texture_5)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.compressed_bytes, compressed_bytes_4);
+                        }
+                        if let Some(it) = group.textures.get_mut(texture_5)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.shared, 0);
+                        }
+                        if let Some(it) = group.textures.get_mut(texture_5)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.is_defined, is_defined);
+                        }
+                        {
+                            let value = Ref::NONE;
+                            if let Some(it) = group.textures.get_mut(texture_5) {
+                                set!(S, it.image, value);
+                            }
+                        }
+                        {
+                            let value = Ref::NONE;
+                            if let Some(it) = group.textures.get_mut(texture_5) {
+                                set!(S, it.surface, value);
+                            }
+                        }
+                        drop(group);
+                        if {
+                            let mut group = context.group.lock();
+                            (group.textures.get(texture_5).map_or(false, |it| it.generates_levels)
+                                && i64::from(level)
+                                    == i64::from(
+                                        group.textures.get(texture_5).map_or(0, |it| it.base_level),
+                                    ))
+                        } {
+                            crate::gl::generate_levels(thread, memory, texture_5);
+                        }
                     }
                 }
             }
@@ -14189,112 +14443,117 @@ mod glTexImage2DMultisample {
         if samples < 0 || width < 0 || height < 0 {
             return;
         }
-        if i64::from(target) == GL_TEXTURE_2D_MULTISAMPLE && i64::from(samples) > 0 {
-            let level_0: i32 = 0;
-            let depth_1: i32 = 1;
-            let pixel_type_2: u32 = 0;
-            let compressed_bytes_3: i32 = 0;
-            let texture_4: Ref<Texture> = functions::bound_texture(&*context, target);
-            let is_face_5: bool = i64::from(functions::texture_target(target)) != i64::from(target);
-            let is_valid_6: bool = functions::takes_image_format(&*context, internalformat)
-                && (!is_face_5 || i64::from(width) == i64::from(height));
-            if is_valid_6 && texture_4.is_none() {
-                set!(S, context.has_default_images, true);
-            }
-            if {
-                let mut group = context.group.lock();
-                (is_valid_6
-                    && i64::from(group.textures.get(texture_4).map_or(0, |it| it.immutable_levels))
-                        == 0)
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level_0)
-                {
-                    set!(S, it.width, width);
+        if !O::COMPILES || context.executes() {
+            if i64::from(target) == GL_TEXTURE_2D_MULTISAMPLE && i64::from(samples) > 0 {
+                let level_0: i32 = 0;
+                let depth_1: i32 = 1;
+                let pixel_type_2: u32 = 0;
+                let compressed_bytes_3: i32 = 0;
+                let texture_4: Ref<Texture> = functions::bound_texture(&*context, target);
+                let is_face_5: bool =
+                    i64::from(functions::texture_target(target)) != i64::from(target);
+                let is_valid_6: bool = functions::takes_image_format(&*context, internalformat)
+                    && (!is_face_5 || i64::from(width) == i64::from(height));
+                if is_valid_6 && texture_4.is_none() {
+                    set!(S, context.has_default_images, true);
                 }
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level_0)
-                {
-                    set!(S, it.height, height);
-                }
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level_0)
-                {
-                    set!(S, it.depth, depth_1);
-                }
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level_0)
-                {
-                    set!(S, it.format, internalformat);
-                }
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level_0)
-                {
-                    set!(S, it.pixel_type, pixel_type_2);
-                }
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level_0)
-                {
-                    set!(S, it.compressed_bytes, compressed_bytes_3);
-                }
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level_0)
-                {
-                    set!(S, it.shared, 0);
-                }
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level_0)
-                {
-                    set!(S, it.is_defined, false);
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(texture_4) {
-                        set!(S, it.image, value);
-                    }
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(texture_4) {
-                        set!(S, it.surface, value);
-                    }
-                }
-                drop(group);
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(texture_4).map_or(false, |it| it.generates_levels)
-                        && i64::from(level_0)
-                            == i64::from(
-                                group.textures.get(texture_4).map_or(0, |it| it.base_level),
-                            ))
+                    (is_valid_6
+                        && i64::from(
+                            group.textures.get(texture_4).map_or(0, |it| it.immutable_levels),
+                        ) == 0)
                 } {
-                    crate::gl::generate_levels(thread, memory, texture_4);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level_0)
+                    {
+                        set!(S, it.width, width);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level_0)
+                    {
+                        set!(S, it.height, height);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level_0)
+                    {
+                        set!(S, it.depth, depth_1);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level_0)
+                    {
+                        set!(S, it.format, internalformat);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level_0)
+                    {
+                        set!(S, it.pixel_type, pixel_type_2);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level_0)
+                    {
+                        set!(S, it.compressed_bytes, compressed_bytes_3);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level_0)
+                    {
+                        set!(S, it.shared, 0);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level_0)
+                    {
+                        set!(S, it.is_defined, false);
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(texture_4) {
+                            set!(S, it.image, value);
+                        }
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(texture_4) {
+                            set!(S, it.surface, value);
+                        }
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_4).map_or(false, |it| it.generates_levels)
+                            && i64::from(level_0)
+                                == i64::from(
+                                    group.textures.get(texture_4).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_4);
+                    }
                 }
-            }
-            let Some(context) = thread.context.as_deref_mut() else { return };
-            let texture_7: Ref<Texture> = functions::bound_texture(&*context, target);
-            let mut group = context.group.lock();
-            if group
-                .textures
-                .get(texture_7)
-                .and_then(|it| it.images.at(target))
-                .is_some_and(|it| it.contains_key(&0))
-                && i64::from(group.textures.get(texture_7).map_or(0, |it| it.immutable_levels)) == 0
-            {
-                if let Some(it) = group.textures.get_mut(texture_7)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(0)
+                let Some(context) = thread.context.as_deref_mut() else { return };
+                let texture_7: Ref<Texture> = functions::bound_texture(&*context, target);
+                let mut group = context.group.lock();
+                if group
+                    .textures
+                    .get(texture_7)
+                    .and_then(|it| it.images.at(target))
+                    .is_some_and(|it| it.contains_key(&0))
+                    && i64::from(group.textures.get(texture_7).map_or(0, |it| it.immutable_levels))
+                        == 0
                 {
-                    set!(S, it.samples, samples);
+                    if let Some(it) = group.textures.get_mut(texture_7)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(0)
+                    {
+                        set!(S, it.samples, samples);
+                    }
                 }
             }
         }
@@ -14318,111 +14577,116 @@ mod glTexImage3DMultisample {
         if samples < 0 || width < 0 || height < 0 || depth < 0 {
             return;
         }
-        if i64::from(target) == GL_TEXTURE_2D_MULTISAMPLE_ARRAY && i64::from(samples) > 0 {
-            let level_0: i32 = 0;
-            let pixel_type_1: u32 = 0;
-            let compressed_bytes_2: i32 = 0;
-            let texture_3: Ref<Texture> = functions::bound_texture(&*context, target);
-            let is_face_4: bool = i64::from(functions::texture_target(target)) != i64::from(target);
-            let is_valid_5: bool = functions::takes_image_format(&*context, internalformat)
-                && (!is_face_4 || i64::from(width) == i64::from(height));
-            if is_valid_5 && texture_3.is_none() {
-                set!(S, context.has_default_images, true);
-            }
-            if {
-                let mut group = context.group.lock();
-                (is_valid_5
-                    && i64::from(group.textures.get(texture_3).map_or(0, |it| it.immutable_levels))
-                        == 0)
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level_0)
-                {
-                    set!(S, it.width, width);
+        if !O::COMPILES || context.executes() {
+            if i64::from(target) == GL_TEXTURE_2D_MULTISAMPLE_ARRAY && i64::from(samples) > 0 {
+                let level_0: i32 = 0;
+                let pixel_type_1: u32 = 0;
+                let compressed_bytes_2: i32 = 0;
+                let texture_3: Ref<Texture> = functions::bound_texture(&*context, target);
+                let is_face_4: bool =
+                    i64::from(functions::texture_target(target)) != i64::from(target);
+                let is_valid_5: bool = functions::takes_image_format(&*context, internalformat)
+                    && (!is_face_4 || i64::from(width) == i64::from(height));
+                if is_valid_5 && texture_3.is_none() {
+                    set!(S, context.has_default_images, true);
                 }
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level_0)
-                {
-                    set!(S, it.height, height);
-                }
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level_0)
-                {
-                    set!(S, it.depth, depth);
-                }
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level_0)
-                {
-                    set!(S, it.format, internalformat);
-                }
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level_0)
-                {
-                    set!(S, it.pixel_type, pixel_type_1);
-                }
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level_0)
-                {
-                    set!(S, it.compressed_bytes, compressed_bytes_2);
-                }
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level_0)
-                {
-                    set!(S, it.shared, 0);
-                }
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level_0)
-                {
-                    set!(S, it.is_defined, false);
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(texture_3) {
-                        set!(S, it.image, value);
-                    }
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(texture_3) {
-                        set!(S, it.surface, value);
-                    }
-                }
-                drop(group);
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(texture_3).map_or(false, |it| it.generates_levels)
-                        && i64::from(level_0)
-                            == i64::from(
-                                group.textures.get(texture_3).map_or(0, |it| it.base_level),
-                            ))
+                    (is_valid_5
+                        && i64::from(
+                            group.textures.get(texture_3).map_or(0, |it| it.immutable_levels),
+                        ) == 0)
                 } {
-                    crate::gl::generate_levels(thread, memory, texture_3);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level_0)
+                    {
+                        set!(S, it.width, width);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level_0)
+                    {
+                        set!(S, it.height, height);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level_0)
+                    {
+                        set!(S, it.depth, depth);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level_0)
+                    {
+                        set!(S, it.format, internalformat);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level_0)
+                    {
+                        set!(S, it.pixel_type, pixel_type_1);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level_0)
+                    {
+                        set!(S, it.compressed_bytes, compressed_bytes_2);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level_0)
+                    {
+                        set!(S, it.shared, 0);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level_0)
+                    {
+                        set!(S, it.is_defined, false);
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(texture_3) {
+                            set!(S, it.image, value);
+                        }
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(texture_3) {
+                            set!(S, it.surface, value);
+                        }
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_3).map_or(false, |it| it.generates_levels)
+                            && i64::from(level_0)
+                                == i64::from(
+                                    group.textures.get(texture_3).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_3);
+                    }
                 }
-            }
-            let Some(context) = thread.context.as_deref_mut() else { return };
-            let texture_6: Ref<Texture> = functions::bound_texture(&*context, target);
-            let mut group = context.group.lock();
-            if group
-                .textures
-                .get(texture_6)
-                .and_then(|it| it.images.at(target))
-                .is_some_and(|it| it.contains_key(&0))
-                && i64::from(group.textures.get(texture_6).map_or(0, |it| it.immutable_levels)) == 0
-            {
-                if let Some(it) = group.textures.get_mut(texture_6)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(0)
+                let Some(context) = thread.context.as_deref_mut() else { return };
+                let texture_6: Ref<Texture> = functions::bound_texture(&*context, target);
+                let mut group = context.group.lock();
+                if group
+                    .textures
+                    .get(texture_6)
+                    .and_then(|it| it.images.at(target))
+                    .is_some_and(|it| it.contains_key(&0))
+                    && i64::from(group.textures.get(texture_6).map_or(0, |it| it.immutable_levels))
+                        == 0
                 {
-                    set!(S, it.samples, samples);
+                    if let Some(it) = group.textures.get_mut(texture_6)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(0)
+                    {
+                        set!(S, it.samples, samples);
+                    }
                 }
             }
         }
@@ -14453,31 +14717,33 @@ mod glTexSubImage1D {
             crate::gl::unpack_2d(thread, memory, seen, 6, pixels, width, 1, format, r#type);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
-            if {
-                let mut group = context.group.lock();
-                group
-                    .textures
-                    .get(texture_0)
-                    .and_then(|it| it.images.at(target))
-                    .is_some_and(|it| it.contains_key(&level))
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(texture_0)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, true);
-                }
-                drop(group);
+            if !O::COMPILES || context.executes() {
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(
-                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
-                            ))
+                    group
+                        .textures
+                        .get(texture_0)
+                        .and_then(|it| it.images.at(target))
+                        .is_some_and(|it| it.contains_key(&level))
                 } {
-                    crate::gl::generate_levels(thread, memory, texture_0);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(texture_0)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, true);
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_0);
+                    }
                 }
             }
         }
@@ -15403,43 +15669,45 @@ mod glTextureSubImage3D {
 mod glTransformFeedbackBufferBase {
     fn enter(thread: S, memory: M, seen: O, xfb: u32, index: u32, buffer: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let changed: Ref<TransformFeedback> = context.transform_feedbacks.find(u64::from(xfb));
-        let bound: Ref<Buffer> =
-            context
-                .caches
-                .buffers
-                .find(&context.group, u64::from(buffer), |group| &mut group.buffers);
-        let is_known: bool = (i64::from(xfb) == 0 || changed.is_some())
-            && (i64::from(buffer) == 0 || bound.is_some());
-        if is_known && functions::is_below(index, context.limits.feedback_bindings) {
-            let offset_3: i64 = 0;
-            let size_4: i64 = 0;
-            crate::gl::give_to_driver(thread, memory, bound);
-            let Some(context) = thread.context.as_deref_mut() else { return };
-            if let Some(it) = context.transform_feedbacks.get_mut(changed)
-                && let Some(it) = it.buffers.at_mut(i64::from(index))
-            {
-                set!(S, it.buffer, bound);
-            }
-            if let Some(it) = context.transform_feedbacks.get_mut(changed)
-                && let Some(it) = it.buffers.at_mut(i64::from(index))
-            {
-                set!(S, it.offset, offset_3);
-            }
-            if let Some(it) = context.transform_feedbacks.get_mut(changed)
-                && let Some(it) = it.buffers.at_mut(i64::from(index))
-            {
-                set!(S, it.size, size_4);
-            }
-            if changed.is_none() {
-                if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index)) {
+        if !O::COMPILES || context.executes() {
+            let changed: Ref<TransformFeedback> = context.transform_feedbacks.find(u64::from(xfb));
+            let bound: Ref<Buffer> =
+                context
+                    .caches
+                    .buffers
+                    .find(&context.group, u64::from(buffer), |group| &mut group.buffers);
+            let is_known: bool = (i64::from(xfb) == 0 || changed.is_some())
+                && (i64::from(buffer) == 0 || bound.is_some());
+            if is_known && functions::is_below(index, context.limits.feedback_bindings) {
+                let offset_3: i64 = 0;
+                let size_4: i64 = 0;
+                crate::gl::give_to_driver(thread, memory, bound);
+                let Some(context) = thread.context.as_deref_mut() else { return };
+                if let Some(it) = context.transform_feedbacks.get_mut(changed)
+                    && let Some(it) = it.buffers.at_mut(i64::from(index))
+                {
                     set!(S, it.buffer, bound);
                 }
-                if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index)) {
+                if let Some(it) = context.transform_feedbacks.get_mut(changed)
+                    && let Some(it) = it.buffers.at_mut(i64::from(index))
+                {
                     set!(S, it.offset, offset_3);
                 }
-                if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index)) {
+                if let Some(it) = context.transform_feedbacks.get_mut(changed)
+                    && let Some(it) = it.buffers.at_mut(i64::from(index))
+                {
                     set!(S, it.size, size_4);
+                }
+                if changed.is_none() {
+                    if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index)) {
+                        set!(S, it.buffer, bound);
+                    }
+                    if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index)) {
+                        set!(S, it.offset, offset_3);
+                    }
+                    if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index)) {
+                        set!(S, it.size, size_4);
+                    }
                 }
             }
         }
@@ -15461,46 +15729,53 @@ mod glTransformFeedbackBufferRange {
         if size < 0 {
             return;
         }
-        let changed: Ref<TransformFeedback> = context.transform_feedbacks.find(u64::from(xfb));
-        let bound: Ref<Buffer> =
-            context
-                .caches
-                .buffers
-                .find(&context.group, u64::from(buffer), |group| &mut group.buffers);
-        let is_known: bool = (i64::from(xfb) == 0 || changed.is_some())
-            && (i64::from(buffer) == 0 || bound.is_some());
-        let is_range_or_none: bool = i64::from(buffer) == 0
-            || functions::is_range(&*context, GL_TRANSFORM_FEEDBACK_BUFFER as u32, offset, size);
-        if is_known
-            && is_range_or_none
-            && functions::is_below(index, context.limits.feedback_bindings)
-        {
-            crate::gl::give_to_driver(thread, memory, bound);
-            let Some(context) = thread.context.as_deref_mut() else { return };
-            if let Some(it) = context.transform_feedbacks.get_mut(changed)
-                && let Some(it) = it.buffers.at_mut(i64::from(index))
+        if !O::COMPILES || context.executes() {
+            let changed: Ref<TransformFeedback> = context.transform_feedbacks.find(u64::from(xfb));
+            let bound: Ref<Buffer> =
+                context
+                    .caches
+                    .buffers
+                    .find(&context.group, u64::from(buffer), |group| &mut group.buffers);
+            let is_known: bool = (i64::from(xfb) == 0 || changed.is_some())
+                && (i64::from(buffer) == 0 || bound.is_some());
+            let is_range_or_none: bool = i64::from(buffer) == 0
+                || functions::is_range(
+                    &*context,
+                    GL_TRANSFORM_FEEDBACK_BUFFER as u32,
+                    offset,
+                    size,
+                );
+            if is_known
+                && is_range_or_none
+                && functions::is_below(index, context.limits.feedback_bindings)
             {
-                set!(S, it.buffer, bound);
-            }
-            if let Some(it) = context.transform_feedbacks.get_mut(changed)
-                && let Some(it) = it.buffers.at_mut(i64::from(index))
-            {
-                set!(S, it.offset, offset);
-            }
-            if let Some(it) = context.transform_feedbacks.get_mut(changed)
-                && let Some(it) = it.buffers.at_mut(i64::from(index))
-            {
-                set!(S, it.size, size);
-            }
-            if changed.is_none() {
-                if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index)) {
+                crate::gl::give_to_driver(thread, memory, bound);
+                let Some(context) = thread.context.as_deref_mut() else { return };
+                if let Some(it) = context.transform_feedbacks.get_mut(changed)
+                    && let Some(it) = it.buffers.at_mut(i64::from(index))
+                {
                     set!(S, it.buffer, bound);
                 }
-                if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index)) {
+                if let Some(it) = context.transform_feedbacks.get_mut(changed)
+                    && let Some(it) = it.buffers.at_mut(i64::from(index))
+                {
                     set!(S, it.offset, offset);
                 }
-                if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index)) {
+                if let Some(it) = context.transform_feedbacks.get_mut(changed)
+                    && let Some(it) = it.buffers.at_mut(i64::from(index))
+                {
                     set!(S, it.size, size);
+                }
+                if changed.is_none() {
+                    if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index)) {
+                        set!(S, it.buffer, bound);
+                    }
+                    if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index)) {
+                        set!(S, it.offset, offset);
+                    }
+                    if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index)) {
+                        set!(S, it.size, size);
+                    }
                 }
             }
         }
@@ -15509,10 +15784,10 @@ mod glTransformFeedbackBufferRange {
 
 mod glTranslated {
     fn enter(thread: Whole, memory: M, seen: O, x: f64, y: f64, z: f64) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::translate_matrix(thread, memory, x, y, z);
         }
-        crate::gl::translate_matrix(thread, memory, x, y, z);
     }
 }
 
@@ -15520,26 +15795,28 @@ mod glUniform1d {
     fn enter(thread: Whole, memory: M, seen: O, location: i32, x: f64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::active_program(&*context);
-            {
-                let value = GL_DOUBLE as u32;
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::active_program(&*context);
+                {
+                    let value = GL_DOUBLE as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
+                }
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(S, it.kind, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(0)
-            {
-                set!(S, *it, x);
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(0)
+                {
+                    set!(S, *it, x);
+                }
             }
         }
     }
@@ -15551,18 +15828,20 @@ mod glUniform1dv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE as u32,
-                count,
-                false,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE as u32,
+                    count,
+                    false,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -15571,32 +15850,34 @@ mod glUniform2d {
     fn enter(thread: Whole, memory: M, seen: O, location: i32, x: f64, y: f64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::active_program(&*context);
-            {
-                let value = GL_DOUBLE_VEC2 as u32;
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::active_program(&*context);
+                {
+                    let value = GL_DOUBLE_VEC2 as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
+                }
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(S, it.kind, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(0)
-            {
-                set!(S, *it, x);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(1)
-            {
-                set!(S, *it, y);
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(0)
+                {
+                    set!(S, *it, x);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(1)
+                {
+                    set!(S, *it, y);
+                }
             }
         }
     }
@@ -15608,18 +15889,20 @@ mod glUniform2dv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_VEC2 as u32,
-                count,
-                false,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_VEC2 as u32,
+                    count,
+                    false,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -15628,38 +15911,40 @@ mod glUniform3d {
     fn enter(thread: Whole, memory: M, seen: O, location: i32, x: f64, y: f64, z: f64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::active_program(&*context);
-            {
-                let value = GL_DOUBLE_VEC3 as u32;
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::active_program(&*context);
+                {
+                    let value = GL_DOUBLE_VEC3 as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
+                }
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(S, it.kind, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(0)
-            {
-                set!(S, *it, x);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(1)
-            {
-                set!(S, *it, y);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(2)
-            {
-                set!(S, *it, z);
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(0)
+                {
+                    set!(S, *it, x);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(1)
+                {
+                    set!(S, *it, y);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(2)
+                {
+                    set!(S, *it, z);
+                }
             }
         }
     }
@@ -15671,18 +15956,20 @@ mod glUniform3dv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_VEC3 as u32,
-                count,
-                false,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_VEC3 as u32,
+                    count,
+                    false,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -15691,44 +15978,46 @@ mod glUniform4d {
     fn enter(thread: Whole, memory: M, seen: O, location: i32, x: f64, y: f64, z: f64, w: f64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::active_program(&*context);
-            {
-                let value = GL_DOUBLE_VEC4 as u32;
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::active_program(&*context);
+                {
+                    let value = GL_DOUBLE_VEC4 as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
+                }
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(S, it.kind, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(0)
-            {
-                set!(S, *it, x);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(1)
-            {
-                set!(S, *it, y);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(2)
-            {
-                set!(S, *it, z);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(3)
-            {
-                set!(S, *it, w);
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(0)
+                {
+                    set!(S, *it, x);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(1)
+                {
+                    set!(S, *it, y);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(2)
+                {
+                    set!(S, *it, z);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(3)
+                {
+                    set!(S, *it, w);
+                }
             }
         }
     }
@@ -15740,18 +16029,20 @@ mod glUniform4dv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_VEC4 as u32,
-                count,
-                false,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_VEC4 as u32,
+                    count,
+                    false,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -15770,18 +16061,20 @@ mod glUniformMatrix2dv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_MAT2 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_MAT2 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -15800,18 +16093,20 @@ mod glUniformMatrix2x3dv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_MAT2x3 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_MAT2x3 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -15830,18 +16125,20 @@ mod glUniformMatrix2x4dv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_MAT2x4 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_MAT2x4 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -15860,18 +16157,20 @@ mod glUniformMatrix3dv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_MAT3 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_MAT3 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -15890,18 +16189,20 @@ mod glUniformMatrix3x2dv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_MAT3x2 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_MAT3x2 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -15920,18 +16221,20 @@ mod glUniformMatrix3x4dv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_MAT3x4 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_MAT3x4 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -15950,18 +16253,20 @@ mod glUniformMatrix4dv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_MAT4 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_MAT4 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -15980,18 +16285,20 @@ mod glUniformMatrix4x2dv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_MAT4x2 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_MAT4x2 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -16010,18 +16317,20 @@ mod glUniformMatrix4x3dv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_MAT4x3 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_MAT4x3 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -16314,41 +16623,40 @@ mod glVertexArrayVertexBuffers {
 
 mod glVertexAttrib1d {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: f64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let y_0: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
-        let z_1: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
-        let w_2: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let y_0: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
+            let z_1: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
+            let w_2: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -16357,42 +16665,41 @@ mod glVertexAttrib1d {
 
 mod glVertexAttrib1dv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = if S::WHOLE { memory.element::<f64>(v, 0) } else { 0.0 };
-        let y_1: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
-        let z_2: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
-        let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = if S::WHOLE { memory.element::<f64>(v, 0) } else { 0.0 };
+            let y_1: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
+            let z_2: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
+            let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_3 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_3 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -16401,42 +16708,41 @@ mod glVertexAttrib1dv {
 
 mod glVertexAttrib1s {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: i16) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = if S::WHOLE { i64::from(x) as f64 } else { 0.0 };
-        let y_1: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
-        let z_2: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
-        let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = if S::WHOLE { i64::from(x) as f64 } else { 0.0 };
+            let y_1: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
+            let z_2: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
+            let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_3 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_3 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -16445,42 +16751,42 @@ mod glVertexAttrib1s {
 
 mod glVertexAttrib1sv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = if S::WHOLE { i64::from(memory.element::<i16>(v, 0)) as f64 } else { 0.0 };
-        let y_1: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
-        let z_2: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
-        let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 =
+                if S::WHOLE { i64::from(memory.element::<i16>(v, 0)) as f64 } else { 0.0 };
+            let y_1: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
+            let z_2: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
+            let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_3 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_3 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -16489,40 +16795,39 @@ mod glVertexAttrib1sv {
 
 mod glVertexAttrib2d {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: f64, y: f64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let z_0: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
-        let w_1: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let z_0: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
+            let w_1: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -16531,42 +16836,41 @@ mod glVertexAttrib2d {
 
 mod glVertexAttrib2dv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = if S::WHOLE { memory.element::<f64>(v, 0) } else { 0.0 };
-        let y_1: f64 = if S::WHOLE { memory.element::<f64>(v, 1) } else { 0.0 };
-        let z_2: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
-        let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = if S::WHOLE { memory.element::<f64>(v, 0) } else { 0.0 };
+            let y_1: f64 = if S::WHOLE { memory.element::<f64>(v, 1) } else { 0.0 };
+            let z_2: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
+            let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_3 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_3 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -16575,42 +16879,41 @@ mod glVertexAttrib2dv {
 
 mod glVertexAttrib2s {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: i16, y: i16) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = if S::WHOLE { i64::from(x) as f64 } else { 0.0 };
-        let y_1: f64 = if S::WHOLE { i64::from(y) as f64 } else { 0.0 };
-        let z_2: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
-        let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = if S::WHOLE { i64::from(x) as f64 } else { 0.0 };
+            let y_1: f64 = if S::WHOLE { i64::from(y) as f64 } else { 0.0 };
+            let z_2: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
+            let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_3 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_3 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -16619,42 +16922,43 @@ mod glVertexAttrib2s {
 
 mod glVertexAttrib2sv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = if S::WHOLE { i64::from(memory.element::<i16>(v, 0)) as f64 } else { 0.0 };
-        let y_1: f64 = if S::WHOLE { i64::from(memory.element::<i16>(v, 1)) as f64 } else { 0.0 };
-        let z_2: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
-        let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 =
+                if S::WHOLE { i64::from(memory.element::<i16>(v, 0)) as f64 } else { 0.0 };
+            let y_1: f64 =
+                if S::WHOLE { i64::from(memory.element::<i16>(v, 1)) as f64 } else { 0.0 };
+            let z_2: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
+            let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_3 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_3 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -16663,39 +16967,38 @@ mod glVertexAttrib2sv {
 
 mod glVertexAttrib3d {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: f64, y: f64, z: f64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let w_0: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let w_0: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -16704,42 +17007,41 @@ mod glVertexAttrib3d {
 
 mod glVertexAttrib3dv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = if S::WHOLE { memory.element::<f64>(v, 0) } else { 0.0 };
-        let y_1: f64 = if S::WHOLE { memory.element::<f64>(v, 1) } else { 0.0 };
-        let z_2: f64 = if S::WHOLE { memory.element::<f64>(v, 2) } else { 0.0 };
-        let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = if S::WHOLE { memory.element::<f64>(v, 0) } else { 0.0 };
+            let y_1: f64 = if S::WHOLE { memory.element::<f64>(v, 1) } else { 0.0 };
+            let z_2: f64 = if S::WHOLE { memory.element::<f64>(v, 2) } else { 0.0 };
+            let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_3 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_3 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -16748,42 +17050,41 @@ mod glVertexAttrib3dv {
 
 mod glVertexAttrib3s {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: i16, y: i16, z: i16) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = if S::WHOLE { i64::from(x) as f64 } else { 0.0 };
-        let y_1: f64 = if S::WHOLE { i64::from(y) as f64 } else { 0.0 };
-        let z_2: f64 = if S::WHOLE { i64::from(z) as f64 } else { 0.0 };
-        let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = if S::WHOLE { i64::from(x) as f64 } else { 0.0 };
+            let y_1: f64 = if S::WHOLE { i64::from(y) as f64 } else { 0.0 };
+            let z_2: f64 = if S::WHOLE { i64::from(z) as f64 } else { 0.0 };
+            let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_3 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_3 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -16792,42 +17093,44 @@ mod glVertexAttrib3s {
 
 mod glVertexAttrib3sv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = if S::WHOLE { i64::from(memory.element::<i16>(v, 0)) as f64 } else { 0.0 };
-        let y_1: f64 = if S::WHOLE { i64::from(memory.element::<i16>(v, 1)) as f64 } else { 0.0 };
-        let z_2: f64 = if S::WHOLE { i64::from(memory.element::<i16>(v, 2)) as f64 } else { 0.0 };
-        let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 =
+                if S::WHOLE { i64::from(memory.element::<i16>(v, 0)) as f64 } else { 0.0 };
+            let y_1: f64 =
+                if S::WHOLE { i64::from(memory.element::<i16>(v, 1)) as f64 } else { 0.0 };
+            let z_2: f64 =
+                if S::WHOLE { i64::from(memory.element::<i16>(v, 2)) as f64 } else { 0.0 };
+            let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_3 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_3 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -16836,46 +17139,57 @@ mod glVertexAttrib3sv {
 
 mod glVertexAttrib4Nbv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 =
-            if S::WHOLE { (i64::from(memory.element::<i8>(v, 0)) as f64) / 127.0_f64 } else { 0.0 };
-        let y_1: f64 =
-            if S::WHOLE { (i64::from(memory.element::<i8>(v, 1)) as f64) / 127.0_f64 } else { 0.0 };
-        let z_2: f64 =
-            if S::WHOLE { (i64::from(memory.element::<i8>(v, 2)) as f64) / 127.0_f64 } else { 0.0 };
-        let w_3: f64 =
-            if S::WHOLE { (i64::from(memory.element::<i8>(v, 3)) as f64) / 127.0_f64 } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = if S::WHOLE {
+                (i64::from(memory.element::<i8>(v, 0)) as f64) / 127.0_f64
+            } else {
+                0.0
+            };
+            let y_1: f64 = if S::WHOLE {
+                (i64::from(memory.element::<i8>(v, 1)) as f64) / 127.0_f64
+            } else {
+                0.0
+            };
+            let z_2: f64 = if S::WHOLE {
+                (i64::from(memory.element::<i8>(v, 2)) as f64) / 127.0_f64
+            } else {
+                0.0
+            };
+            let w_3: f64 = if S::WHOLE {
+                (i64::from(memory.element::<i8>(v, 3)) as f64) / 127.0_f64
+            } else {
+                0.0
+            };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_3 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_3 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -16884,58 +17198,57 @@ mod glVertexAttrib4Nbv {
 
 mod glVertexAttrib4Niv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = if S::WHOLE {
-            (i64::from(memory.element::<i32>(v, 0)) as f64) / 2147483647.0_f64
-        } else {
-            0.0
-        };
-        let y_1: f64 = if S::WHOLE {
-            (i64::from(memory.element::<i32>(v, 1)) as f64) / 2147483647.0_f64
-        } else {
-            0.0
-        };
-        let z_2: f64 = if S::WHOLE {
-            (i64::from(memory.element::<i32>(v, 2)) as f64) / 2147483647.0_f64
-        } else {
-            0.0
-        };
-        let w_3: f64 = if S::WHOLE {
-            (i64::from(memory.element::<i32>(v, 3)) as f64) / 2147483647.0_f64
-        } else {
-            0.0
-        };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = if S::WHOLE {
+                (i64::from(memory.element::<i32>(v, 0)) as f64) / 2147483647.0_f64
+            } else {
+                0.0
+            };
+            let y_1: f64 = if S::WHOLE {
+                (i64::from(memory.element::<i32>(v, 1)) as f64) / 2147483647.0_f64
+            } else {
+                0.0
+            };
+            let z_2: f64 = if S::WHOLE {
+                (i64::from(memory.element::<i32>(v, 2)) as f64) / 2147483647.0_f64
+            } else {
+                0.0
+            };
+            let w_3: f64 = if S::WHOLE {
+                (i64::from(memory.element::<i32>(v, 3)) as f64) / 2147483647.0_f64
+            } else {
+                0.0
+            };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_3 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_3 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -16944,58 +17257,57 @@ mod glVertexAttrib4Niv {
 
 mod glVertexAttrib4Nsv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = if S::WHOLE {
-            (i64::from(memory.element::<i16>(v, 0)) as f64) / 32767.0_f64
-        } else {
-            0.0
-        };
-        let y_1: f64 = if S::WHOLE {
-            (i64::from(memory.element::<i16>(v, 1)) as f64) / 32767.0_f64
-        } else {
-            0.0
-        };
-        let z_2: f64 = if S::WHOLE {
-            (i64::from(memory.element::<i16>(v, 2)) as f64) / 32767.0_f64
-        } else {
-            0.0
-        };
-        let w_3: f64 = if S::WHOLE {
-            (i64::from(memory.element::<i16>(v, 3)) as f64) / 32767.0_f64
-        } else {
-            0.0
-        };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = if S::WHOLE {
+                (i64::from(memory.element::<i16>(v, 0)) as f64) / 32767.0_f64
+            } else {
+                0.0
+            };
+            let y_1: f64 = if S::WHOLE {
+                (i64::from(memory.element::<i16>(v, 1)) as f64) / 32767.0_f64
+            } else {
+                0.0
+            };
+            let z_2: f64 = if S::WHOLE {
+                (i64::from(memory.element::<i16>(v, 2)) as f64) / 32767.0_f64
+            } else {
+                0.0
+            };
+            let w_3: f64 = if S::WHOLE {
+                (i64::from(memory.element::<i16>(v, 3)) as f64) / 32767.0_f64
+            } else {
+                0.0
+            };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_3 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_3 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -17004,42 +17316,41 @@ mod glVertexAttrib4Nsv {
 
 mod glVertexAttrib4Nub {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: u8, y: u8, z: u8, w: u8) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = if S::WHOLE { (i64::from(x) as f64) / 255.0_f64 } else { 0.0 };
-        let y_1: f64 = if S::WHOLE { (i64::from(y) as f64) / 255.0_f64 } else { 0.0 };
-        let z_2: f64 = if S::WHOLE { (i64::from(z) as f64) / 255.0_f64 } else { 0.0 };
-        let w_3: f64 = if S::WHOLE { (i64::from(w) as f64) / 255.0_f64 } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = if S::WHOLE { (i64::from(x) as f64) / 255.0_f64 } else { 0.0 };
+            let y_1: f64 = if S::WHOLE { (i64::from(y) as f64) / 255.0_f64 } else { 0.0 };
+            let z_2: f64 = if S::WHOLE { (i64::from(z) as f64) / 255.0_f64 } else { 0.0 };
+            let w_3: f64 = if S::WHOLE { (i64::from(w) as f64) / 255.0_f64 } else { 0.0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_3 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_3 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -17048,46 +17359,57 @@ mod glVertexAttrib4Nub {
 
 mod glVertexAttrib4Nubv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 =
-            if S::WHOLE { (i64::from(memory.element::<u8>(v, 0)) as f64) / 255.0_f64 } else { 0.0 };
-        let y_1: f64 =
-            if S::WHOLE { (i64::from(memory.element::<u8>(v, 1)) as f64) / 255.0_f64 } else { 0.0 };
-        let z_2: f64 =
-            if S::WHOLE { (i64::from(memory.element::<u8>(v, 2)) as f64) / 255.0_f64 } else { 0.0 };
-        let w_3: f64 =
-            if S::WHOLE { (i64::from(memory.element::<u8>(v, 3)) as f64) / 255.0_f64 } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = if S::WHOLE {
+                (i64::from(memory.element::<u8>(v, 0)) as f64) / 255.0_f64
+            } else {
+                0.0
+            };
+            let y_1: f64 = if S::WHOLE {
+                (i64::from(memory.element::<u8>(v, 1)) as f64) / 255.0_f64
+            } else {
+                0.0
+            };
+            let z_2: f64 = if S::WHOLE {
+                (i64::from(memory.element::<u8>(v, 2)) as f64) / 255.0_f64
+            } else {
+                0.0
+            };
+            let w_3: f64 = if S::WHOLE {
+                (i64::from(memory.element::<u8>(v, 3)) as f64) / 255.0_f64
+            } else {
+                0.0
+            };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_3 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_3 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -17096,58 +17418,57 @@ mod glVertexAttrib4Nubv {
 
 mod glVertexAttrib4Nuiv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = if S::WHOLE {
-            (i64::from(memory.element::<u32>(v, 0)) as f64) / 4294967295.0_f64
-        } else {
-            0.0
-        };
-        let y_1: f64 = if S::WHOLE {
-            (i64::from(memory.element::<u32>(v, 1)) as f64) / 4294967295.0_f64
-        } else {
-            0.0
-        };
-        let z_2: f64 = if S::WHOLE {
-            (i64::from(memory.element::<u32>(v, 2)) as f64) / 4294967295.0_f64
-        } else {
-            0.0
-        };
-        let w_3: f64 = if S::WHOLE {
-            (i64::from(memory.element::<u32>(v, 3)) as f64) / 4294967295.0_f64
-        } else {
-            0.0
-        };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = if S::WHOLE {
+                (i64::from(memory.element::<u32>(v, 0)) as f64) / 4294967295.0_f64
+            } else {
+                0.0
+            };
+            let y_1: f64 = if S::WHOLE {
+                (i64::from(memory.element::<u32>(v, 1)) as f64) / 4294967295.0_f64
+            } else {
+                0.0
+            };
+            let z_2: f64 = if S::WHOLE {
+                (i64::from(memory.element::<u32>(v, 2)) as f64) / 4294967295.0_f64
+            } else {
+                0.0
+            };
+            let w_3: f64 = if S::WHOLE {
+                (i64::from(memory.element::<u32>(v, 3)) as f64) / 4294967295.0_f64
+            } else {
+                0.0
+            };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_3 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_3 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -17156,58 +17477,57 @@ mod glVertexAttrib4Nuiv {
 
 mod glVertexAttrib4Nusv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = if S::WHOLE {
-            (i64::from(memory.element::<u16>(v, 0)) as f64) / 65535.0_f64
-        } else {
-            0.0
-        };
-        let y_1: f64 = if S::WHOLE {
-            (i64::from(memory.element::<u16>(v, 1)) as f64) / 65535.0_f64
-        } else {
-            0.0
-        };
-        let z_2: f64 = if S::WHOLE {
-            (i64::from(memory.element::<u16>(v, 2)) as f64) / 65535.0_f64
-        } else {
-            0.0
-        };
-        let w_3: f64 = if S::WHOLE {
-            (i64::from(memory.element::<u16>(v, 3)) as f64) / 65535.0_f64
-        } else {
-            0.0
-        };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = if S::WHOLE {
+                (i64::from(memory.element::<u16>(v, 0)) as f64) / 65535.0_f64
+            } else {
+                0.0
+            };
+            let y_1: f64 = if S::WHOLE {
+                (i64::from(memory.element::<u16>(v, 1)) as f64) / 65535.0_f64
+            } else {
+                0.0
+            };
+            let z_2: f64 = if S::WHOLE {
+                (i64::from(memory.element::<u16>(v, 2)) as f64) / 65535.0_f64
+            } else {
+                0.0
+            };
+            let w_3: f64 = if S::WHOLE {
+                (i64::from(memory.element::<u16>(v, 3)) as f64) / 65535.0_f64
+            } else {
+                0.0
+            };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_3 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_3 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -17216,42 +17536,45 @@ mod glVertexAttrib4Nusv {
 
 mod glVertexAttrib4bv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = if S::WHOLE { i64::from(memory.element::<i8>(v, 0)) as f64 } else { 0.0 };
-        let y_1: f64 = if S::WHOLE { i64::from(memory.element::<i8>(v, 1)) as f64 } else { 0.0 };
-        let z_2: f64 = if S::WHOLE { i64::from(memory.element::<i8>(v, 2)) as f64 } else { 0.0 };
-        let w_3: f64 = if S::WHOLE { i64::from(memory.element::<i8>(v, 3)) as f64 } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 =
+                if S::WHOLE { i64::from(memory.element::<i8>(v, 0)) as f64 } else { 0.0 };
+            let y_1: f64 =
+                if S::WHOLE { i64::from(memory.element::<i8>(v, 1)) as f64 } else { 0.0 };
+            let z_2: f64 =
+                if S::WHOLE { i64::from(memory.element::<i8>(v, 2)) as f64 } else { 0.0 };
+            let w_3: f64 =
+                if S::WHOLE { i64::from(memory.element::<i8>(v, 3)) as f64 } else { 0.0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_3 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_3 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -17261,34 +17584,36 @@ mod glVertexAttrib4bv {
 mod glVertexAttrib4d {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: f64, y: f64, z: f64, w: f64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -17297,42 +17622,41 @@ mod glVertexAttrib4d {
 
 mod glVertexAttrib4dv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = if S::WHOLE { memory.element::<f64>(v, 0) } else { 0.0 };
-        let y_1: f64 = if S::WHOLE { memory.element::<f64>(v, 1) } else { 0.0 };
-        let z_2: f64 = if S::WHOLE { memory.element::<f64>(v, 2) } else { 0.0 };
-        let w_3: f64 = if S::WHOLE { memory.element::<f64>(v, 3) } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = if S::WHOLE { memory.element::<f64>(v, 0) } else { 0.0 };
+            let y_1: f64 = if S::WHOLE { memory.element::<f64>(v, 1) } else { 0.0 };
+            let z_2: f64 = if S::WHOLE { memory.element::<f64>(v, 2) } else { 0.0 };
+            let w_3: f64 = if S::WHOLE { memory.element::<f64>(v, 3) } else { 0.0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_3 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_3 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -17341,42 +17665,45 @@ mod glVertexAttrib4dv {
 
 mod glVertexAttrib4iv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = if S::WHOLE { i64::from(memory.element::<i32>(v, 0)) as f64 } else { 0.0 };
-        let y_1: f64 = if S::WHOLE { i64::from(memory.element::<i32>(v, 1)) as f64 } else { 0.0 };
-        let z_2: f64 = if S::WHOLE { i64::from(memory.element::<i32>(v, 2)) as f64 } else { 0.0 };
-        let w_3: f64 = if S::WHOLE { i64::from(memory.element::<i32>(v, 3)) as f64 } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 =
+                if S::WHOLE { i64::from(memory.element::<i32>(v, 0)) as f64 } else { 0.0 };
+            let y_1: f64 =
+                if S::WHOLE { i64::from(memory.element::<i32>(v, 1)) as f64 } else { 0.0 };
+            let z_2: f64 =
+                if S::WHOLE { i64::from(memory.element::<i32>(v, 2)) as f64 } else { 0.0 };
+            let w_3: f64 =
+                if S::WHOLE { i64::from(memory.element::<i32>(v, 3)) as f64 } else { 0.0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_3 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_3 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -17385,42 +17712,41 @@ mod glVertexAttrib4iv {
 
 mod glVertexAttrib4s {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: i16, y: i16, z: i16, w: i16) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = if S::WHOLE { i64::from(x) as f64 } else { 0.0 };
-        let y_1: f64 = if S::WHOLE { i64::from(y) as f64 } else { 0.0 };
-        let z_2: f64 = if S::WHOLE { i64::from(z) as f64 } else { 0.0 };
-        let w_3: f64 = if S::WHOLE { i64::from(w) as f64 } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = if S::WHOLE { i64::from(x) as f64 } else { 0.0 };
+            let y_1: f64 = if S::WHOLE { i64::from(y) as f64 } else { 0.0 };
+            let z_2: f64 = if S::WHOLE { i64::from(z) as f64 } else { 0.0 };
+            let w_3: f64 = if S::WHOLE { i64::from(w) as f64 } else { 0.0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_3 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_3 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -17429,42 +17755,45 @@ mod glVertexAttrib4s {
 
 mod glVertexAttrib4sv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = if S::WHOLE { i64::from(memory.element::<i16>(v, 0)) as f64 } else { 0.0 };
-        let y_1: f64 = if S::WHOLE { i64::from(memory.element::<i16>(v, 1)) as f64 } else { 0.0 };
-        let z_2: f64 = if S::WHOLE { i64::from(memory.element::<i16>(v, 2)) as f64 } else { 0.0 };
-        let w_3: f64 = if S::WHOLE { i64::from(memory.element::<i16>(v, 3)) as f64 } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 =
+                if S::WHOLE { i64::from(memory.element::<i16>(v, 0)) as f64 } else { 0.0 };
+            let y_1: f64 =
+                if S::WHOLE { i64::from(memory.element::<i16>(v, 1)) as f64 } else { 0.0 };
+            let z_2: f64 =
+                if S::WHOLE { i64::from(memory.element::<i16>(v, 2)) as f64 } else { 0.0 };
+            let w_3: f64 =
+                if S::WHOLE { i64::from(memory.element::<i16>(v, 3)) as f64 } else { 0.0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_3 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_3 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -17473,42 +17802,45 @@ mod glVertexAttrib4sv {
 
 mod glVertexAttrib4ubv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = if S::WHOLE { i64::from(memory.element::<u8>(v, 0)) as f64 } else { 0.0 };
-        let y_1: f64 = if S::WHOLE { i64::from(memory.element::<u8>(v, 1)) as f64 } else { 0.0 };
-        let z_2: f64 = if S::WHOLE { i64::from(memory.element::<u8>(v, 2)) as f64 } else { 0.0 };
-        let w_3: f64 = if S::WHOLE { i64::from(memory.element::<u8>(v, 3)) as f64 } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 =
+                if S::WHOLE { i64::from(memory.element::<u8>(v, 0)) as f64 } else { 0.0 };
+            let y_1: f64 =
+                if S::WHOLE { i64::from(memory.element::<u8>(v, 1)) as f64 } else { 0.0 };
+            let z_2: f64 =
+                if S::WHOLE { i64::from(memory.element::<u8>(v, 2)) as f64 } else { 0.0 };
+            let w_3: f64 =
+                if S::WHOLE { i64::from(memory.element::<u8>(v, 3)) as f64 } else { 0.0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_3 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_3 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -17517,42 +17849,45 @@ mod glVertexAttrib4ubv {
 
 mod glVertexAttrib4uiv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = if S::WHOLE { i64::from(memory.element::<u32>(v, 0)) as f64 } else { 0.0 };
-        let y_1: f64 = if S::WHOLE { i64::from(memory.element::<u32>(v, 1)) as f64 } else { 0.0 };
-        let z_2: f64 = if S::WHOLE { i64::from(memory.element::<u32>(v, 2)) as f64 } else { 0.0 };
-        let w_3: f64 = if S::WHOLE { i64::from(memory.element::<u32>(v, 3)) as f64 } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 =
+                if S::WHOLE { i64::from(memory.element::<u32>(v, 0)) as f64 } else { 0.0 };
+            let y_1: f64 =
+                if S::WHOLE { i64::from(memory.element::<u32>(v, 1)) as f64 } else { 0.0 };
+            let z_2: f64 =
+                if S::WHOLE { i64::from(memory.element::<u32>(v, 2)) as f64 } else { 0.0 };
+            let w_3: f64 =
+                if S::WHOLE { i64::from(memory.element::<u32>(v, 3)) as f64 } else { 0.0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_3 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_3 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -17561,42 +17896,45 @@ mod glVertexAttrib4uiv {
 
 mod glVertexAttrib4usv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = if S::WHOLE { i64::from(memory.element::<u16>(v, 0)) as f64 } else { 0.0 };
-        let y_1: f64 = if S::WHOLE { i64::from(memory.element::<u16>(v, 1)) as f64 } else { 0.0 };
-        let z_2: f64 = if S::WHOLE { i64::from(memory.element::<u16>(v, 2)) as f64 } else { 0.0 };
-        let w_3: f64 = if S::WHOLE { i64::from(memory.element::<u16>(v, 3)) as f64 } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 =
+                if S::WHOLE { i64::from(memory.element::<u16>(v, 0)) as f64 } else { 0.0 };
+            let y_1: f64 =
+                if S::WHOLE { i64::from(memory.element::<u16>(v, 1)) as f64 } else { 0.0 };
+            let z_2: f64 =
+                if S::WHOLE { i64::from(memory.element::<u16>(v, 2)) as f64 } else { 0.0 };
+            let w_3: f64 =
+                if S::WHOLE { i64::from(memory.element::<u16>(v, 3)) as f64 } else { 0.0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_3 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_3 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -17605,39 +17943,38 @@ mod glVertexAttrib4usv {
 
 mod glVertexAttribI1i {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: i32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: i64 = if S::WHOLE { i64::from(x) } else { 0 };
-        let y_1: i64 = if S::WHOLE { 0 } else { 0 };
-        let z_2: i64 = if S::WHOLE { 0 } else { 0 };
-        let w_3: i64 = if S::WHOLE { 1 } else { 0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, true);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(0)
-            {
-                set!(S, *it, x_0);
+        if !O::COMPILES || context.executes() {
+            let x_0: i64 = if S::WHOLE { i64::from(x) } else { 0 };
+            let y_1: i64 = if S::WHOLE { 0 } else { 0 };
+            let z_2: i64 = if S::WHOLE { 0 } else { 0 };
+            let w_3: i64 = if S::WHOLE { 1 } else { 0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, true);
             }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(1)
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                set!(S, *it, y_1);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(2)
-            {
-                set!(S, *it, z_2);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(3)
-            {
-                set!(S, *it, w_3);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(0)
+                {
+                    set!(S, *it, x_0);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(1)
+                {
+                    set!(S, *it, y_1);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(2)
+                {
+                    set!(S, *it, z_2);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(3)
+                {
+                    set!(S, *it, w_3);
+                }
             }
         }
     }
@@ -17645,39 +17982,38 @@ mod glVertexAttribI1i {
 
 mod glVertexAttribI1iv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: i64 = if S::WHOLE { i64::from(memory.element::<i32>(v, 0)) } else { 0 };
-        let y_1: i64 = if S::WHOLE { 0 } else { 0 };
-        let z_2: i64 = if S::WHOLE { 0 } else { 0 };
-        let w_3: i64 = if S::WHOLE { 1 } else { 0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, true);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(0)
-            {
-                set!(S, *it, x_0);
+        if !O::COMPILES || context.executes() {
+            let x_0: i64 = if S::WHOLE { i64::from(memory.element::<i32>(v, 0)) } else { 0 };
+            let y_1: i64 = if S::WHOLE { 0 } else { 0 };
+            let z_2: i64 = if S::WHOLE { 0 } else { 0 };
+            let w_3: i64 = if S::WHOLE { 1 } else { 0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, true);
             }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(1)
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                set!(S, *it, y_1);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(2)
-            {
-                set!(S, *it, z_2);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(3)
-            {
-                set!(S, *it, w_3);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(0)
+                {
+                    set!(S, *it, x_0);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(1)
+                {
+                    set!(S, *it, y_1);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(2)
+                {
+                    set!(S, *it, z_2);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(3)
+                {
+                    set!(S, *it, w_3);
+                }
             }
         }
     }
@@ -17685,39 +18021,38 @@ mod glVertexAttribI1iv {
 
 mod glVertexAttribI1ui {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: u32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: i64 = if S::WHOLE { i64::from(x) } else { 0 };
-        let y_1: i64 = if S::WHOLE { 0 } else { 0 };
-        let z_2: i64 = if S::WHOLE { 0 } else { 0 };
-        let w_3: i64 = if S::WHOLE { 1 } else { 0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, true);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(0)
-            {
-                set!(S, *it, x_0);
+        if !O::COMPILES || context.executes() {
+            let x_0: i64 = if S::WHOLE { i64::from(x) } else { 0 };
+            let y_1: i64 = if S::WHOLE { 0 } else { 0 };
+            let z_2: i64 = if S::WHOLE { 0 } else { 0 };
+            let w_3: i64 = if S::WHOLE { 1 } else { 0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, true);
             }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(1)
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                set!(S, *it, y_1);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(2)
-            {
-                set!(S, *it, z_2);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(3)
-            {
-                set!(S, *it, w_3);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(0)
+                {
+                    set!(S, *it, x_0);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(1)
+                {
+                    set!(S, *it, y_1);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(2)
+                {
+                    set!(S, *it, z_2);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(3)
+                {
+                    set!(S, *it, w_3);
+                }
             }
         }
     }
@@ -17725,39 +18060,38 @@ mod glVertexAttribI1ui {
 
 mod glVertexAttribI1uiv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: i64 = if S::WHOLE { i64::from(memory.element::<u32>(v, 0)) } else { 0 };
-        let y_1: i64 = if S::WHOLE { 0 } else { 0 };
-        let z_2: i64 = if S::WHOLE { 0 } else { 0 };
-        let w_3: i64 = if S::WHOLE { 1 } else { 0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, true);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(0)
-            {
-                set!(S, *it, x_0);
+        if !O::COMPILES || context.executes() {
+            let x_0: i64 = if S::WHOLE { i64::from(memory.element::<u32>(v, 0)) } else { 0 };
+            let y_1: i64 = if S::WHOLE { 0 } else { 0 };
+            let z_2: i64 = if S::WHOLE { 0 } else { 0 };
+            let w_3: i64 = if S::WHOLE { 1 } else { 0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, true);
             }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(1)
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                set!(S, *it, y_1);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(2)
-            {
-                set!(S, *it, z_2);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(3)
-            {
-                set!(S, *it, w_3);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(0)
+                {
+                    set!(S, *it, x_0);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(1)
+                {
+                    set!(S, *it, y_1);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(2)
+                {
+                    set!(S, *it, z_2);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(3)
+                {
+                    set!(S, *it, w_3);
+                }
             }
         }
     }
@@ -17765,39 +18099,38 @@ mod glVertexAttribI1uiv {
 
 mod glVertexAttribI2i {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: i32, y: i32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: i64 = if S::WHOLE { i64::from(x) } else { 0 };
-        let y_1: i64 = if S::WHOLE { i64::from(y) } else { 0 };
-        let z_2: i64 = if S::WHOLE { 0 } else { 0 };
-        let w_3: i64 = if S::WHOLE { 1 } else { 0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, true);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(0)
-            {
-                set!(S, *it, x_0);
+        if !O::COMPILES || context.executes() {
+            let x_0: i64 = if S::WHOLE { i64::from(x) } else { 0 };
+            let y_1: i64 = if S::WHOLE { i64::from(y) } else { 0 };
+            let z_2: i64 = if S::WHOLE { 0 } else { 0 };
+            let w_3: i64 = if S::WHOLE { 1 } else { 0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, true);
             }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(1)
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                set!(S, *it, y_1);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(2)
-            {
-                set!(S, *it, z_2);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(3)
-            {
-                set!(S, *it, w_3);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(0)
+                {
+                    set!(S, *it, x_0);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(1)
+                {
+                    set!(S, *it, y_1);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(2)
+                {
+                    set!(S, *it, z_2);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(3)
+                {
+                    set!(S, *it, w_3);
+                }
             }
         }
     }
@@ -17805,39 +18138,38 @@ mod glVertexAttribI2i {
 
 mod glVertexAttribI2iv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: i64 = if S::WHOLE { i64::from(memory.element::<i32>(v, 0)) } else { 0 };
-        let y_1: i64 = if S::WHOLE { i64::from(memory.element::<i32>(v, 1)) } else { 0 };
-        let z_2: i64 = if S::WHOLE { 0 } else { 0 };
-        let w_3: i64 = if S::WHOLE { 1 } else { 0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, true);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(0)
-            {
-                set!(S, *it, x_0);
+        if !O::COMPILES || context.executes() {
+            let x_0: i64 = if S::WHOLE { i64::from(memory.element::<i32>(v, 0)) } else { 0 };
+            let y_1: i64 = if S::WHOLE { i64::from(memory.element::<i32>(v, 1)) } else { 0 };
+            let z_2: i64 = if S::WHOLE { 0 } else { 0 };
+            let w_3: i64 = if S::WHOLE { 1 } else { 0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, true);
             }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(1)
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                set!(S, *it, y_1);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(2)
-            {
-                set!(S, *it, z_2);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(3)
-            {
-                set!(S, *it, w_3);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(0)
+                {
+                    set!(S, *it, x_0);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(1)
+                {
+                    set!(S, *it, y_1);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(2)
+                {
+                    set!(S, *it, z_2);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(3)
+                {
+                    set!(S, *it, w_3);
+                }
             }
         }
     }
@@ -17845,39 +18177,38 @@ mod glVertexAttribI2iv {
 
 mod glVertexAttribI2ui {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: u32, y: u32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: i64 = if S::WHOLE { i64::from(x) } else { 0 };
-        let y_1: i64 = if S::WHOLE { i64::from(y) } else { 0 };
-        let z_2: i64 = if S::WHOLE { 0 } else { 0 };
-        let w_3: i64 = if S::WHOLE { 1 } else { 0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, true);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(0)
-            {
-                set!(S, *it, x_0);
+        if !O::COMPILES || context.executes() {
+            let x_0: i64 = if S::WHOLE { i64::from(x) } else { 0 };
+            let y_1: i64 = if S::WHOLE { i64::from(y) } else { 0 };
+            let z_2: i64 = if S::WHOLE { 0 } else { 0 };
+            let w_3: i64 = if S::WHOLE { 1 } else { 0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, true);
             }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(1)
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                set!(S, *it, y_1);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(2)
-            {
-                set!(S, *it, z_2);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(3)
-            {
-                set!(S, *it, w_3);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(0)
+                {
+                    set!(S, *it, x_0);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(1)
+                {
+                    set!(S, *it, y_1);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(2)
+                {
+                    set!(S, *it, z_2);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(3)
+                {
+                    set!(S, *it, w_3);
+                }
             }
         }
     }
@@ -17885,39 +18216,38 @@ mod glVertexAttribI2ui {
 
 mod glVertexAttribI2uiv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: i64 = if S::WHOLE { i64::from(memory.element::<u32>(v, 0)) } else { 0 };
-        let y_1: i64 = if S::WHOLE { i64::from(memory.element::<u32>(v, 1)) } else { 0 };
-        let z_2: i64 = if S::WHOLE { 0 } else { 0 };
-        let w_3: i64 = if S::WHOLE { 1 } else { 0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, true);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(0)
-            {
-                set!(S, *it, x_0);
+        if !O::COMPILES || context.executes() {
+            let x_0: i64 = if S::WHOLE { i64::from(memory.element::<u32>(v, 0)) } else { 0 };
+            let y_1: i64 = if S::WHOLE { i64::from(memory.element::<u32>(v, 1)) } else { 0 };
+            let z_2: i64 = if S::WHOLE { 0 } else { 0 };
+            let w_3: i64 = if S::WHOLE { 1 } else { 0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, true);
             }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(1)
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                set!(S, *it, y_1);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(2)
-            {
-                set!(S, *it, z_2);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(3)
-            {
-                set!(S, *it, w_3);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(0)
+                {
+                    set!(S, *it, x_0);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(1)
+                {
+                    set!(S, *it, y_1);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(2)
+                {
+                    set!(S, *it, z_2);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(3)
+                {
+                    set!(S, *it, w_3);
+                }
             }
         }
     }
@@ -17925,39 +18255,38 @@ mod glVertexAttribI2uiv {
 
 mod glVertexAttribI3i {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: i32, y: i32, z: i32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: i64 = if S::WHOLE { i64::from(x) } else { 0 };
-        let y_1: i64 = if S::WHOLE { i64::from(y) } else { 0 };
-        let z_2: i64 = if S::WHOLE { i64::from(z) } else { 0 };
-        let w_3: i64 = if S::WHOLE { 1 } else { 0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, true);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(0)
-            {
-                set!(S, *it, x_0);
+        if !O::COMPILES || context.executes() {
+            let x_0: i64 = if S::WHOLE { i64::from(x) } else { 0 };
+            let y_1: i64 = if S::WHOLE { i64::from(y) } else { 0 };
+            let z_2: i64 = if S::WHOLE { i64::from(z) } else { 0 };
+            let w_3: i64 = if S::WHOLE { 1 } else { 0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, true);
             }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(1)
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                set!(S, *it, y_1);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(2)
-            {
-                set!(S, *it, z_2);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(3)
-            {
-                set!(S, *it, w_3);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(0)
+                {
+                    set!(S, *it, x_0);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(1)
+                {
+                    set!(S, *it, y_1);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(2)
+                {
+                    set!(S, *it, z_2);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(3)
+                {
+                    set!(S, *it, w_3);
+                }
             }
         }
     }
@@ -17965,39 +18294,38 @@ mod glVertexAttribI3i {
 
 mod glVertexAttribI3iv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: i64 = if S::WHOLE { i64::from(memory.element::<i32>(v, 0)) } else { 0 };
-        let y_1: i64 = if S::WHOLE { i64::from(memory.element::<i32>(v, 1)) } else { 0 };
-        let z_2: i64 = if S::WHOLE { i64::from(memory.element::<i32>(v, 2)) } else { 0 };
-        let w_3: i64 = if S::WHOLE { 1 } else { 0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, true);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(0)
-            {
-                set!(S, *it, x_0);
+        if !O::COMPILES || context.executes() {
+            let x_0: i64 = if S::WHOLE { i64::from(memory.element::<i32>(v, 0)) } else { 0 };
+            let y_1: i64 = if S::WHOLE { i64::from(memory.element::<i32>(v, 1)) } else { 0 };
+            let z_2: i64 = if S::WHOLE { i64::from(memory.element::<i32>(v, 2)) } else { 0 };
+            let w_3: i64 = if S::WHOLE { 1 } else { 0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, true);
             }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(1)
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                set!(S, *it, y_1);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(2)
-            {
-                set!(S, *it, z_2);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(3)
-            {
-                set!(S, *it, w_3);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(0)
+                {
+                    set!(S, *it, x_0);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(1)
+                {
+                    set!(S, *it, y_1);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(2)
+                {
+                    set!(S, *it, z_2);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(3)
+                {
+                    set!(S, *it, w_3);
+                }
             }
         }
     }
@@ -18005,39 +18333,38 @@ mod glVertexAttribI3iv {
 
 mod glVertexAttribI3ui {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: u32, y: u32, z: u32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: i64 = if S::WHOLE { i64::from(x) } else { 0 };
-        let y_1: i64 = if S::WHOLE { i64::from(y) } else { 0 };
-        let z_2: i64 = if S::WHOLE { i64::from(z) } else { 0 };
-        let w_3: i64 = if S::WHOLE { 1 } else { 0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, true);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(0)
-            {
-                set!(S, *it, x_0);
+        if !O::COMPILES || context.executes() {
+            let x_0: i64 = if S::WHOLE { i64::from(x) } else { 0 };
+            let y_1: i64 = if S::WHOLE { i64::from(y) } else { 0 };
+            let z_2: i64 = if S::WHOLE { i64::from(z) } else { 0 };
+            let w_3: i64 = if S::WHOLE { 1 } else { 0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, true);
             }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(1)
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                set!(S, *it, y_1);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(2)
-            {
-                set!(S, *it, z_2);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(3)
-            {
-                set!(S, *it, w_3);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(0)
+                {
+                    set!(S, *it, x_0);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(1)
+                {
+                    set!(S, *it, y_1);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(2)
+                {
+                    set!(S, *it, z_2);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(3)
+                {
+                    set!(S, *it, w_3);
+                }
             }
         }
     }
@@ -18045,39 +18372,38 @@ mod glVertexAttribI3ui {
 
 mod glVertexAttribI3uiv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: i64 = if S::WHOLE { i64::from(memory.element::<u32>(v, 0)) } else { 0 };
-        let y_1: i64 = if S::WHOLE { i64::from(memory.element::<u32>(v, 1)) } else { 0 };
-        let z_2: i64 = if S::WHOLE { i64::from(memory.element::<u32>(v, 2)) } else { 0 };
-        let w_3: i64 = if S::WHOLE { 1 } else { 0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, true);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(0)
-            {
-                set!(S, *it, x_0);
+        if !O::COMPILES || context.executes() {
+            let x_0: i64 = if S::WHOLE { i64::from(memory.element::<u32>(v, 0)) } else { 0 };
+            let y_1: i64 = if S::WHOLE { i64::from(memory.element::<u32>(v, 1)) } else { 0 };
+            let z_2: i64 = if S::WHOLE { i64::from(memory.element::<u32>(v, 2)) } else { 0 };
+            let w_3: i64 = if S::WHOLE { 1 } else { 0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, true);
             }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(1)
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                set!(S, *it, y_1);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(2)
-            {
-                set!(S, *it, z_2);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(3)
-            {
-                set!(S, *it, w_3);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(0)
+                {
+                    set!(S, *it, x_0);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(1)
+                {
+                    set!(S, *it, y_1);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(2)
+                {
+                    set!(S, *it, z_2);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(3)
+                {
+                    set!(S, *it, w_3);
+                }
             }
         }
     }
@@ -18085,39 +18411,38 @@ mod glVertexAttribI3uiv {
 
 mod glVertexAttribI4bv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: i64 = if S::WHOLE { i64::from(memory.element::<i8>(v, 0)) } else { 0 };
-        let y_1: i64 = if S::WHOLE { i64::from(memory.element::<i8>(v, 1)) } else { 0 };
-        let z_2: i64 = if S::WHOLE { i64::from(memory.element::<i8>(v, 2)) } else { 0 };
-        let w_3: i64 = if S::WHOLE { i64::from(memory.element::<i8>(v, 3)) } else { 0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, true);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(0)
-            {
-                set!(S, *it, x_0);
+        if !O::COMPILES || context.executes() {
+            let x_0: i64 = if S::WHOLE { i64::from(memory.element::<i8>(v, 0)) } else { 0 };
+            let y_1: i64 = if S::WHOLE { i64::from(memory.element::<i8>(v, 1)) } else { 0 };
+            let z_2: i64 = if S::WHOLE { i64::from(memory.element::<i8>(v, 2)) } else { 0 };
+            let w_3: i64 = if S::WHOLE { i64::from(memory.element::<i8>(v, 3)) } else { 0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, true);
             }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(1)
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                set!(S, *it, y_1);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(2)
-            {
-                set!(S, *it, z_2);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(3)
-            {
-                set!(S, *it, w_3);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(0)
+                {
+                    set!(S, *it, x_0);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(1)
+                {
+                    set!(S, *it, y_1);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(2)
+                {
+                    set!(S, *it, z_2);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(3)
+                {
+                    set!(S, *it, w_3);
+                }
             }
         }
     }
@@ -18125,39 +18450,38 @@ mod glVertexAttribI4bv {
 
 mod glVertexAttribI4sv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: i64 = if S::WHOLE { i64::from(memory.element::<i16>(v, 0)) } else { 0 };
-        let y_1: i64 = if S::WHOLE { i64::from(memory.element::<i16>(v, 1)) } else { 0 };
-        let z_2: i64 = if S::WHOLE { i64::from(memory.element::<i16>(v, 2)) } else { 0 };
-        let w_3: i64 = if S::WHOLE { i64::from(memory.element::<i16>(v, 3)) } else { 0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, true);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(0)
-            {
-                set!(S, *it, x_0);
+        if !O::COMPILES || context.executes() {
+            let x_0: i64 = if S::WHOLE { i64::from(memory.element::<i16>(v, 0)) } else { 0 };
+            let y_1: i64 = if S::WHOLE { i64::from(memory.element::<i16>(v, 1)) } else { 0 };
+            let z_2: i64 = if S::WHOLE { i64::from(memory.element::<i16>(v, 2)) } else { 0 };
+            let w_3: i64 = if S::WHOLE { i64::from(memory.element::<i16>(v, 3)) } else { 0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, true);
             }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(1)
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                set!(S, *it, y_1);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(2)
-            {
-                set!(S, *it, z_2);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(3)
-            {
-                set!(S, *it, w_3);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(0)
+                {
+                    set!(S, *it, x_0);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(1)
+                {
+                    set!(S, *it, y_1);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(2)
+                {
+                    set!(S, *it, z_2);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(3)
+                {
+                    set!(S, *it, w_3);
+                }
             }
         }
     }
@@ -18165,39 +18489,38 @@ mod glVertexAttribI4sv {
 
 mod glVertexAttribI4ubv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: i64 = if S::WHOLE { i64::from(memory.element::<u8>(v, 0)) } else { 0 };
-        let y_1: i64 = if S::WHOLE { i64::from(memory.element::<u8>(v, 1)) } else { 0 };
-        let z_2: i64 = if S::WHOLE { i64::from(memory.element::<u8>(v, 2)) } else { 0 };
-        let w_3: i64 = if S::WHOLE { i64::from(memory.element::<u8>(v, 3)) } else { 0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, true);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(0)
-            {
-                set!(S, *it, x_0);
+        if !O::COMPILES || context.executes() {
+            let x_0: i64 = if S::WHOLE { i64::from(memory.element::<u8>(v, 0)) } else { 0 };
+            let y_1: i64 = if S::WHOLE { i64::from(memory.element::<u8>(v, 1)) } else { 0 };
+            let z_2: i64 = if S::WHOLE { i64::from(memory.element::<u8>(v, 2)) } else { 0 };
+            let w_3: i64 = if S::WHOLE { i64::from(memory.element::<u8>(v, 3)) } else { 0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, true);
             }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(1)
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                set!(S, *it, y_1);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(2)
-            {
-                set!(S, *it, z_2);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(3)
-            {
-                set!(S, *it, w_3);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(0)
+                {
+                    set!(S, *it, x_0);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(1)
+                {
+                    set!(S, *it, y_1);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(2)
+                {
+                    set!(S, *it, z_2);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(3)
+                {
+                    set!(S, *it, w_3);
+                }
             }
         }
     }
@@ -18205,39 +18528,38 @@ mod glVertexAttribI4ubv {
 
 mod glVertexAttribI4usv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: i64 = if S::WHOLE { i64::from(memory.element::<u16>(v, 0)) } else { 0 };
-        let y_1: i64 = if S::WHOLE { i64::from(memory.element::<u16>(v, 1)) } else { 0 };
-        let z_2: i64 = if S::WHOLE { i64::from(memory.element::<u16>(v, 2)) } else { 0 };
-        let w_3: i64 = if S::WHOLE { i64::from(memory.element::<u16>(v, 3)) } else { 0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, true);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(0)
-            {
-                set!(S, *it, x_0);
+        if !O::COMPILES || context.executes() {
+            let x_0: i64 = if S::WHOLE { i64::from(memory.element::<u16>(v, 0)) } else { 0 };
+            let y_1: i64 = if S::WHOLE { i64::from(memory.element::<u16>(v, 1)) } else { 0 };
+            let z_2: i64 = if S::WHOLE { i64::from(memory.element::<u16>(v, 2)) } else { 0 };
+            let w_3: i64 = if S::WHOLE { i64::from(memory.element::<u16>(v, 3)) } else { 0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, true);
             }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(1)
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                set!(S, *it, y_1);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(2)
-            {
-                set!(S, *it, z_2);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(3)
-            {
-                set!(S, *it, w_3);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(0)
+                {
+                    set!(S, *it, x_0);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(1)
+                {
+                    set!(S, *it, y_1);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(2)
+                {
+                    set!(S, *it, z_2);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(3)
+                {
+                    set!(S, *it, w_3);
+                }
             }
         }
     }
@@ -18245,41 +18567,40 @@ mod glVertexAttribI4usv {
 
 mod glVertexAttribL1d {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: f64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let y_0: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
-        let z_1: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
-        let w_2: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let y_0: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
+            let z_1: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
+            let w_2: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -18288,42 +18609,41 @@ mod glVertexAttribL1d {
 
 mod glVertexAttribL1dv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = if S::WHOLE { memory.element::<f64>(v, 0) } else { 0.0 };
-        let y_1: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
-        let z_2: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
-        let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = if S::WHOLE { memory.element::<f64>(v, 0) } else { 0.0 };
+            let y_1: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
+            let z_2: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
+            let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_3 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_3 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -18332,40 +18652,39 @@ mod glVertexAttribL1dv {
 
 mod glVertexAttribL2d {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: f64, y: f64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let z_0: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
-        let w_1: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let z_0: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
+            let w_1: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -18374,42 +18693,41 @@ mod glVertexAttribL2d {
 
 mod glVertexAttribL2dv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = if S::WHOLE { memory.element::<f64>(v, 0) } else { 0.0 };
-        let y_1: f64 = if S::WHOLE { memory.element::<f64>(v, 1) } else { 0.0 };
-        let z_2: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
-        let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = if S::WHOLE { memory.element::<f64>(v, 0) } else { 0.0 };
+            let y_1: f64 = if S::WHOLE { memory.element::<f64>(v, 1) } else { 0.0 };
+            let z_2: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
+            let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_3 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_3 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -18418,39 +18736,38 @@ mod glVertexAttribL2dv {
 
 mod glVertexAttribL3d {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: f64, y: f64, z: f64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let w_0: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let w_0: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -18459,42 +18776,41 @@ mod glVertexAttribL3d {
 
 mod glVertexAttribL3dv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = if S::WHOLE { memory.element::<f64>(v, 0) } else { 0.0 };
-        let y_1: f64 = if S::WHOLE { memory.element::<f64>(v, 1) } else { 0.0 };
-        let z_2: f64 = if S::WHOLE { memory.element::<f64>(v, 2) } else { 0.0 };
-        let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = if S::WHOLE { memory.element::<f64>(v, 0) } else { 0.0 };
+            let y_1: f64 = if S::WHOLE { memory.element::<f64>(v, 1) } else { 0.0 };
+            let z_2: f64 = if S::WHOLE { memory.element::<f64>(v, 2) } else { 0.0 };
+            let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_3 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_3 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -18504,34 +18820,36 @@ mod glVertexAttribL3dv {
 mod glVertexAttribL4d {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: f64, y: f64, z: f64, w: f64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -18540,42 +18858,41 @@ mod glVertexAttribL4d {
 
 mod glVertexAttribL4dv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = if S::WHOLE { memory.element::<f64>(v, 0) } else { 0.0 };
-        let y_1: f64 = if S::WHOLE { memory.element::<f64>(v, 1) } else { 0.0 };
-        let z_2: f64 = if S::WHOLE { memory.element::<f64>(v, 2) } else { 0.0 };
-        let w_3: f64 = if S::WHOLE { memory.element::<f64>(v, 3) } else { 0.0 };
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = if S::WHOLE { memory.element::<f64>(v, 0) } else { 0.0 };
+            let y_1: f64 = if S::WHOLE { memory.element::<f64>(v, 1) } else { 0.0 };
+            let z_2: f64 = if S::WHOLE { memory.element::<f64>(v, 2) } else { 0.0 };
+            let w_3: f64 = if S::WHOLE { memory.element::<f64>(v, 3) } else { 0.0 };
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = y_1 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = z_2 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = w_3 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = z_2 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = w_3 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -18657,72 +18974,151 @@ mod glVertexAttribLPointer {
     }
 }
 
-mod glViewportIndexedf {
-    fn enter(thread: Whole, memory: M, seen: O, index: u32, x: f32, y: f32, w: f32, h: f32) {
-        if thread.context.is_none() {
+mod glViewportArrayv {
+    fn enter(thread: Whole, memory: M, seen: O, first: u32, count: i32, v: u64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
             return;
         }
-        let x_0: f64 = f64::from(x);
-        let y_1: f64 = f64::from(y);
-        let width_2: f64 = f64::from(w);
-        let height_3: f64 = f64::from(h);
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, i64::from(count)) {
+                let index_1: u32 = number::add(i64::from(first), i) as u32;
+                let x_2: f64 = f64::from(memory.element::<f32>(v, number::mul(i, 4)));
+                let y_3: f64 =
+                    f64::from(memory.element::<f32>(v, number::add(number::mul(i, 4), 1)));
+                let width_4: f64 =
+                    f64::from(memory.element::<f32>(v, number::add(number::mul(i, 4), 2)));
+                let height_5: f64 =
+                    f64::from(memory.element::<f32>(v, number::add(number::mul(i, 4), 3)));
+                if i64::from(index_1) == 0 {
+                    {
+                        let value = (x_2 as i64) as i32;
+                        if let Some(it) = context.viewport.at_mut(0) {
+                            set!(S, *it, value);
+                        }
+                    }
+                    {
+                        let value = (y_3 as i64) as i32;
+                        if let Some(it) = context.viewport.at_mut(1) {
+                            set!(S, *it, value);
+                        }
+                    }
+                    {
+                        let value = (width_4 as i64) as i32;
+                        if let Some(it) = context.viewport.at_mut(2) {
+                            set!(S, *it, value);
+                        }
+                    }
+                    {
+                        let value = (height_5 as i64) as i32;
+                        if let Some(it) = context.viewport.at_mut(3) {
+                            set!(S, *it, value);
+                        }
+                    }
+                } else {
+                    {
+                        let value = x_2 as f32;
+                        if let Some(it) = context.viewports.at_mut(index_1)
+                            && let Some(it) = it.at_mut(0)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                    {
+                        let value = y_3 as f32;
+                        if let Some(it) = context.viewports.at_mut(index_1)
+                            && let Some(it) = it.at_mut(1)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                    {
+                        let value = width_4 as f32;
+                        if let Some(it) = context.viewports.at_mut(index_1)
+                            && let Some(it) = it.at_mut(2)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                    {
+                        let value = height_5 as f32;
+                        if let Some(it) = context.viewports.at_mut(index_1)
+                            && let Some(it) = it.at_mut(3)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+mod glViewportIndexedf {
+    fn enter(thread: Whole, memory: M, seen: O, index: u32, x: f32, y: f32, w: f32, h: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if i64::from(index) == 0 {
-            {
-                let value = (x_0 as i64) as i32;
-                if let Some(it) = context.viewport.at_mut(0) {
-                    set!(S, *it, value);
-                }
-            }
-            {
-                let value = (y_1 as i64) as i32;
-                if let Some(it) = context.viewport.at_mut(1) {
-                    set!(S, *it, value);
-                }
-            }
-            {
-                let value = (width_2 as i64) as i32;
-                if let Some(it) = context.viewport.at_mut(2) {
-                    set!(S, *it, value);
-                }
-            }
-            {
-                let value = (height_3 as i64) as i32;
-                if let Some(it) = context.viewport.at_mut(3) {
-                    set!(S, *it, value);
-                }
-            }
-        } else {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.viewports.at_mut(index)
-                    && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = f64::from(x);
+            let y_1: f64 = f64::from(y);
+            let width_2: f64 = f64::from(w);
+            let height_3: f64 = f64::from(h);
+            if i64::from(index) == 0 {
                 {
-                    set!(S, *it, value);
+                    let value = (x_0 as i64) as i32;
+                    if let Some(it) = context.viewport.at_mut(0) {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = y_1 as f32;
-                if let Some(it) = context.viewports.at_mut(index)
-                    && let Some(it) = it.at_mut(1)
                 {
-                    set!(S, *it, value);
+                    let value = (y_1 as i64) as i32;
+                    if let Some(it) = context.viewport.at_mut(1) {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = width_2 as f32;
-                if let Some(it) = context.viewports.at_mut(index)
-                    && let Some(it) = it.at_mut(2)
                 {
-                    set!(S, *it, value);
+                    let value = (width_2 as i64) as i32;
+                    if let Some(it) = context.viewport.at_mut(2) {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = height_3 as f32;
-                if let Some(it) = context.viewports.at_mut(index)
-                    && let Some(it) = it.at_mut(3)
                 {
-                    set!(S, *it, value);
+                    let value = (height_3 as i64) as i32;
+                    if let Some(it) = context.viewport.at_mut(3) {
+                        set!(S, *it, value);
+                    }
+                }
+            } else {
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.viewports.at_mut(index)
+                        && let Some(it) = it.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.viewports.at_mut(index)
+                        && let Some(it) = it.at_mut(1)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = width_2 as f32;
+                    if let Some(it) = context.viewports.at_mut(index)
+                        && let Some(it) = it.at_mut(2)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = height_3 as f32;
+                    if let Some(it) = context.viewports.at_mut(index)
+                        && let Some(it) = it.at_mut(3)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -18731,70 +19127,69 @@ mod glViewportIndexedf {
 
 mod glViewportIndexedfv {
     fn enter(thread: Whole, memory: M, seen: O, index: u32, v: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        let x_0: f64 = f64::from(memory.element::<f32>(v, 0));
-        let y_1: f64 = f64::from(memory.element::<f32>(v, 1));
-        let width_2: f64 = f64::from(memory.element::<f32>(v, 2));
-        let height_3: f64 = f64::from(memory.element::<f32>(v, 3));
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if i64::from(index) == 0 {
-            {
-                let value = (x_0 as i64) as i32;
-                if let Some(it) = context.viewport.at_mut(0) {
-                    set!(S, *it, value);
-                }
-            }
-            {
-                let value = (y_1 as i64) as i32;
-                if let Some(it) = context.viewport.at_mut(1) {
-                    set!(S, *it, value);
-                }
-            }
-            {
-                let value = (width_2 as i64) as i32;
-                if let Some(it) = context.viewport.at_mut(2) {
-                    set!(S, *it, value);
-                }
-            }
-            {
-                let value = (height_3 as i64) as i32;
-                if let Some(it) = context.viewport.at_mut(3) {
-                    set!(S, *it, value);
-                }
-            }
-        } else {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.viewports.at_mut(index)
-                    && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            let x_0: f64 = f64::from(memory.element::<f32>(v, 0));
+            let y_1: f64 = f64::from(memory.element::<f32>(v, 1));
+            let width_2: f64 = f64::from(memory.element::<f32>(v, 2));
+            let height_3: f64 = f64::from(memory.element::<f32>(v, 3));
+            if i64::from(index) == 0 {
                 {
-                    set!(S, *it, value);
+                    let value = (x_0 as i64) as i32;
+                    if let Some(it) = context.viewport.at_mut(0) {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = y_1 as f32;
-                if let Some(it) = context.viewports.at_mut(index)
-                    && let Some(it) = it.at_mut(1)
                 {
-                    set!(S, *it, value);
+                    let value = (y_1 as i64) as i32;
+                    if let Some(it) = context.viewport.at_mut(1) {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = width_2 as f32;
-                if let Some(it) = context.viewports.at_mut(index)
-                    && let Some(it) = it.at_mut(2)
                 {
-                    set!(S, *it, value);
+                    let value = (width_2 as i64) as i32;
+                    if let Some(it) = context.viewport.at_mut(2) {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = height_3 as f32;
-                if let Some(it) = context.viewports.at_mut(index)
-                    && let Some(it) = it.at_mut(3)
                 {
-                    set!(S, *it, value);
+                    let value = (height_3 as i64) as i32;
+                    if let Some(it) = context.viewport.at_mut(3) {
+                        set!(S, *it, value);
+                    }
+                }
+            } else {
+                {
+                    let value = x_0 as f32;
+                    if let Some(it) = context.viewports.at_mut(index)
+                        && let Some(it) = it.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = y_1 as f32;
+                    if let Some(it) = context.viewports.at_mut(index)
+                        && let Some(it) = it.at_mut(1)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = width_2 as f32;
+                    if let Some(it) = context.viewports.at_mut(index)
+                        && let Some(it) = it.at_mut(2)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = height_3 as f32;
+                    if let Some(it) = context.viewports.at_mut(index)
+                        && let Some(it) = it.at_mut(3)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -18821,7 +19216,3 @@ pub use super::commands_gl_shared_extensions::glPolygonOffsetClampEXT as glPolyg
 pub use super::commands_gl_shared_extensions::glQueryCounterEXT as glQueryCounter;
 pub use super::commands_gl_shared_extensions::glTexStorage1DEXT as glTexStorage1D;
 pub use super::commands_gl_shared_extensions::glTextureViewEXT as glTextureView;
-pub use super::commands_gl_vendor_extensions::glBeginConditionalRenderNV as glBeginConditionalRender;
-pub use super::commands_gl_vendor_extensions::glEndConditionalRenderNV as glEndConditionalRender;
-pub use super::commands_gl_vendor_extensions::glScissorArrayvNV as glScissorArrayv;
-pub use super::commands_gl_vendor_extensions::glViewportArrayvNV as glViewportArrayv;

@@ -62,12 +62,14 @@ mod glAsyncCopyBufferSubDataNVX {
             return;
         }
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let found_0: Ref<Buffer> =
-            context
-                .caches
-                .buffers
-                .find(&context.group, u64::from(writeBuffer), |group| &mut group.buffers);
-        crate::gl::lose_contents(thread, memory, found_0);
+        if !O::COMPILES || context.executes() {
+            let found_0: Ref<Buffer> =
+                context
+                    .caches
+                    .buffers
+                    .find(&context.group, u64::from(writeBuffer), |group| &mut group.buffers);
+            crate::gl::lose_contents(thread, memory, found_0);
+        }
     }
 }
 
@@ -119,10 +121,12 @@ mod glAttachObjectARB {
 mod glBeginOcclusionQueryNV {
     fn enter(thread: Whole, memory: M, seen: O, id: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let key_0 = context.occlusion_queries.bind(u64::from(id));
-            if let Some(it) = context.occlusion_queries.get_mut(key_0) {
-                set!(S, it.is_active, true);
+        if !O::COMPILES || context.executes() {
+            {
+                let key_0 = context.occlusion_queries.bind(u64::from(id));
+                if let Some(it) = context.occlusion_queries.get_mut(key_0) {
+                    set!(S, it.is_active, true);
+                }
             }
         }
     }
@@ -257,14 +261,16 @@ mod glBindBufferOffsetEXT {
 mod glBindFragmentShaderATI {
     fn enter(thread: Whole, memory: M, seen: O, id: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(
-            S,
-            context.ati_fragment_shader,
-            context
-                .caches
-                .ati_fragment_shaders
-                .bind(&context.group, u64::from(id), |group| &mut group.ati_fragment_shaders)
-        );
+        if !O::COMPILES || context.executes() {
+            set!(
+                S,
+                context.ati_fragment_shader,
+                context
+                    .caches
+                    .ati_fragment_shaders
+                    .bind(&context.group, u64::from(id), |group| &mut group.ati_fragment_shaders)
+            );
+        }
     }
 }
 
@@ -298,36 +304,38 @@ mod glBindImageTextureEXT {
         format: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_below(index, context.limits.image_units) {
-            {
-                let value =
-                    context
-                        .caches
-                        .textures
-                        .find(&context.group, u64::from(texture), |group| &mut group.textures);
-                if let Some(it) = context.images.at_mut(i64::from(index)) {
-                    set!(S, it.texture, value);
+        if !O::COMPILES || context.executes() {
+            if functions::is_below(index, context.limits.image_units) {
+                {
+                    let value =
+                        context
+                            .caches
+                            .textures
+                            .find(&context.group, u64::from(texture), |group| &mut group.textures);
+                    if let Some(it) = context.images.at_mut(i64::from(index)) {
+                        set!(S, it.texture, value);
+                    }
                 }
-            }
-            if let Some(it) = context.images.at_mut(i64::from(index)) {
-                set!(S, it.level, level);
-            }
-            {
-                let value = layered != 0;
                 if let Some(it) = context.images.at_mut(i64::from(index)) {
-                    set!(S, it.layered, value);
+                    set!(S, it.level, level);
                 }
-            }
-            if let Some(it) = context.images.at_mut(i64::from(index)) {
-                set!(S, it.layer, layer);
-            }
-            if let Some(it) = context.images.at_mut(i64::from(index)) {
-                set!(S, it.access, access);
-            }
-            {
-                let value = format as u32;
+                {
+                    let value = layered != 0;
+                    if let Some(it) = context.images.at_mut(i64::from(index)) {
+                        set!(S, it.layered, value);
+                    }
+                }
                 if let Some(it) = context.images.at_mut(i64::from(index)) {
-                    set!(S, it.format, value);
+                    set!(S, it.layer, layer);
+                }
+                if let Some(it) = context.images.at_mut(i64::from(index)) {
+                    set!(S, it.access, access);
+                }
+                {
+                    let value = format as u32;
+                    if let Some(it) = context.images.at_mut(i64::from(index)) {
+                        set!(S, it.format, value);
+                    }
                 }
             }
         }
@@ -336,26 +344,25 @@ mod glBindImageTextureEXT {
 
 mod glBindMultiTextureEXT {
     fn enter(thread: S, memory: M, seen: O, texunit: u32, target: u32, texture: u32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let unit: i64 = number::sub(i64::from(texunit), GL_TEXTURE0);
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_texture_target(&*context, target)
-            && unit >= 0
-            && functions::is_below(unit as u32, context.limits.texture_units)
-        {
-            let bound: Ref<Texture> =
-                context
-                    .caches
-                    .textures
-                    .bind(&context.group, u64::from(texture), |group| &mut group.textures);
-            if let Some(it) = context.texture_units.at_mut(unit)
-                && let Some(it) = it.bindings.at_mut(target)
+        if !O::COMPILES || context.executes() {
+            let unit: i64 = number::sub(i64::from(texunit), GL_TEXTURE0);
+            if functions::is_texture_target(&*context, target)
+                && unit >= 0
+                && functions::is_below(unit as u32, context.limits.texture_units)
             {
-                set!(S, *it, bound);
+                let bound: Ref<Texture> =
+                    context
+                        .caches
+                        .textures
+                        .bind(&context.group, u64::from(texture), |group| &mut group.textures);
+                if let Some(it) = context.texture_units.at_mut(unit)
+                    && let Some(it) = it.bindings.at_mut(target)
+                {
+                    set!(S, *it, bound);
+                }
+                crate::gl::note_target(thread, memory, bound, target);
             }
-            crate::gl::note_target(thread, memory, bound, target);
         }
     }
 }
@@ -364,17 +371,19 @@ mod glBindProgramARB {
     fn enter(thread: S, memory: M, seen: O, target: u32, program: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if functions::is_assembly_target(target) {
-            let bound: Ref<AssemblyProgram> = group.assembly_programs.bind(u64::from(program));
-            if i64::from(group.assembly_programs.get(bound).map_or(0, |it| it.target)) == 0
-                || i64::from(group.assembly_programs.get(bound).map_or(0, |it| it.target))
-                    == i64::from(target)
-            {
-                if let Some(it) = group.assembly_programs.get_mut(bound) {
-                    set!(S, it.target, target);
-                }
-                if let Some(it) = context.assembly_programs.at_mut(target) {
-                    set!(S, *it, bound);
+        if !O::COMPILES || context.executes() {
+            if functions::is_assembly_target(target) {
+                let bound: Ref<AssemblyProgram> = group.assembly_programs.bind(u64::from(program));
+                if i64::from(group.assembly_programs.get(bound).map_or(0, |it| it.target)) == 0
+                    || i64::from(group.assembly_programs.get(bound).map_or(0, |it| it.target))
+                        == i64::from(target)
+                {
+                    if let Some(it) = group.assembly_programs.get_mut(bound) {
+                        set!(S, it.target, target);
+                    }
+                    if let Some(it) = context.assembly_programs.at_mut(target) {
+                        set!(S, *it, bound);
+                    }
                 }
             }
         }
@@ -385,17 +394,19 @@ mod glBindProgramNV {
     fn enter(thread: S, memory: M, seen: O, target: u32, id: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if functions::is_assembly_target(target) {
-            let bound: Ref<AssemblyProgram> = group.assembly_programs.bind(u64::from(id));
-            if i64::from(group.assembly_programs.get(bound).map_or(0, |it| it.target)) == 0
-                || i64::from(group.assembly_programs.get(bound).map_or(0, |it| it.target))
-                    == i64::from(target)
-            {
-                if let Some(it) = group.assembly_programs.get_mut(bound) {
-                    set!(S, it.target, target);
-                }
-                if let Some(it) = context.assembly_programs.at_mut(target) {
-                    set!(S, *it, bound);
+        if !O::COMPILES || context.executes() {
+            if functions::is_assembly_target(target) {
+                let bound: Ref<AssemblyProgram> = group.assembly_programs.bind(u64::from(id));
+                if i64::from(group.assembly_programs.get(bound).map_or(0, |it| it.target)) == 0
+                    || i64::from(group.assembly_programs.get(bound).map_or(0, |it| it.target))
+                        == i64::from(target)
+                {
+                    if let Some(it) = group.assembly_programs.get_mut(bound) {
+                        set!(S, it.target, target);
+                    }
+                    if let Some(it) = context.assembly_programs.at_mut(target) {
+                        set!(S, *it, bound);
+                    }
                 }
             }
         }
@@ -422,10 +433,16 @@ mod glBindRenderbufferEXT {
 mod glBindTransformFeedbackNV {
     fn enter(thread: S, memory: M, seen: O, target: u32, id: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let found_1: Ref<TransformFeedback> = context.transform_feedbacks.find(u64::from(id));
-        let is_known: bool = i64::from(id) == 0 || found_1.is_some();
-        if i64::from(target) == GL_TRANSFORM_FEEDBACK && is_known {
-            set!(S, context.transform_feedback, context.transform_feedbacks.find(u64::from(id)));
+        if !O::COMPILES || context.executes() {
+            let found_1: Ref<TransformFeedback> = context.transform_feedbacks.find(u64::from(id));
+            let is_known: bool = i64::from(id) == 0 || found_1.is_some();
+            if i64::from(target) == GL_TRANSFORM_FEEDBACK && is_known {
+                set!(
+                    S,
+                    context.transform_feedback,
+                    context.transform_feedbacks.find(u64::from(id))
+                );
+            }
         }
     }
 }
@@ -603,13 +620,15 @@ mod glColorTable {
         }
         crate::gl::unpack_2d(thread, memory, seen, 5, table, width, 1, format, r#type);
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_color_table(target) {
-            let height_0: i32 = 1;
-            if let Some(it) = context.imaging.at_mut(target) {
-                set!(S, it.width, width);
-            }
-            if let Some(it) = context.imaging.at_mut(target) {
-                set!(S, it.height, height_0);
+        if !O::COMPILES || context.executes() {
+            if functions::is_color_table(target) {
+                let height_0: i32 = 1;
+                if let Some(it) = context.imaging.at_mut(target) {
+                    set!(S, it.width, width);
+                }
+                if let Some(it) = context.imaging.at_mut(target) {
+                    set!(S, it.height, height_0);
+                }
             }
         }
     }
@@ -749,84 +768,89 @@ mod glCompressedMultiTexImage1DEXT {
             let is_face_5: bool = i64::from(functions::texture_target(target)) != i64::from(target);
             let is_valid_6: bool = functions::takes_image_format(&*context, internalformat)
                 && (!is_face_5 || i64::from(width) == i64::from(height_2));
-            if is_valid_6 && object.is_none() {
-                set!(S, context.has_default_images, true);
-            }
-            if {
-                let mut group = context.group.lock();
-                (is_valid_6
-                    && i64::from(group.textures.get(object).map_or(0, |it| it.immutable_levels))
-                        == 0)
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.width, width);
+            if !O::COMPILES || context.executes() {
+                if is_valid_6 && object.is_none() {
+                    set!(S, context.has_default_images, true);
                 }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.height, height_2);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.depth, depth_3);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.format, internalformat);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.pixel_type, pixel_type_4);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.compressed_bytes, imageSize);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.shared, 0);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, is_defined);
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.image, value);
-                    }
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.surface, value);
-                    }
-                }
-                drop(group);
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(object).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(group.textures.get(object).map_or(0, |it| it.base_level)))
+                    (is_valid_6
+                        && i64::from(
+                            group.textures.get(object).map_or(0, |it| it.immutable_levels),
+                        ) == 0)
                 } {
-                    crate::gl::generate_levels(thread, memory, object);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.width, width);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.height, height_2);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.depth, depth_3);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.format, internalformat);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.pixel_type, pixel_type_4);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.compressed_bytes, imageSize);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.shared, 0);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, is_defined);
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(object) {
+                            set!(S, it.image, value);
+                        }
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(object) {
+                            set!(S, it.surface, value);
+                        }
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(object).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(object).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, object);
+                    }
                 }
             }
         }
@@ -866,84 +890,89 @@ mod glCompressedMultiTexImage2DEXT {
             let is_face_4: bool = i64::from(functions::texture_target(target)) != i64::from(target);
             let is_valid_5: bool = functions::takes_image_format(&*context, internalformat)
                 && (!is_face_4 || i64::from(width) == i64::from(height));
-            if is_valid_5 && object.is_none() {
-                set!(S, context.has_default_images, true);
-            }
-            if {
-                let mut group = context.group.lock();
-                (is_valid_5
-                    && i64::from(group.textures.get(object).map_or(0, |it| it.immutable_levels))
-                        == 0)
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.width, width);
+            if !O::COMPILES || context.executes() {
+                if is_valid_5 && object.is_none() {
+                    set!(S, context.has_default_images, true);
                 }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.height, height);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.depth, depth_2);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.format, internalformat);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.pixel_type, pixel_type_3);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.compressed_bytes, imageSize);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.shared, 0);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, is_defined);
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.image, value);
-                    }
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.surface, value);
-                    }
-                }
-                drop(group);
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(object).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(group.textures.get(object).map_or(0, |it| it.base_level)))
+                    (is_valid_5
+                        && i64::from(
+                            group.textures.get(object).map_or(0, |it| it.immutable_levels),
+                        ) == 0)
                 } {
-                    crate::gl::generate_levels(thread, memory, object);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.width, width);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.height, height);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.depth, depth_2);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.format, internalformat);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.pixel_type, pixel_type_3);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.compressed_bytes, imageSize);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.shared, 0);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, is_defined);
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(object) {
+                            set!(S, it.image, value);
+                        }
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(object) {
+                            set!(S, it.surface, value);
+                        }
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(object).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(object).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, object);
+                    }
                 }
             }
         }
@@ -983,84 +1012,89 @@ mod glCompressedMultiTexImage3DEXT {
             let is_face_3: bool = i64::from(functions::texture_target(target)) != i64::from(target);
             let is_valid_4: bool = functions::takes_image_format(&*context, internalformat)
                 && (!is_face_3 || i64::from(width) == i64::from(height));
-            if is_valid_4 && object.is_none() {
-                set!(S, context.has_default_images, true);
-            }
-            if {
-                let mut group = context.group.lock();
-                (is_valid_4
-                    && i64::from(group.textures.get(object).map_or(0, |it| it.immutable_levels))
-                        == 0)
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.width, width);
+            if !O::COMPILES || context.executes() {
+                if is_valid_4 && object.is_none() {
+                    set!(S, context.has_default_images, true);
                 }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.height, height);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.depth, depth);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.format, internalformat);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.pixel_type, pixel_type_2);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.compressed_bytes, imageSize);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.shared, 0);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, is_defined);
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.image, value);
-                    }
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.surface, value);
-                    }
-                }
-                drop(group);
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(object).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(group.textures.get(object).map_or(0, |it| it.base_level)))
+                    (is_valid_4
+                        && i64::from(
+                            group.textures.get(object).map_or(0, |it| it.immutable_levels),
+                        ) == 0)
                 } {
-                    crate::gl::generate_levels(thread, memory, object);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.width, width);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.height, height);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.depth, depth);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.format, internalformat);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.pixel_type, pixel_type_2);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.compressed_bytes, imageSize);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.shared, 0);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, is_defined);
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(object) {
+                            set!(S, it.image, value);
+                        }
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(object) {
+                            set!(S, it.surface, value);
+                        }
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(object).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(object).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, object);
+                    }
                 }
             }
         }
@@ -1092,31 +1126,33 @@ mod glCompressedMultiTexSubImage1DEXT {
             crate::gl::unpack_compressed(thread, memory, seen, 7, bits, imageSize);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let texture_0: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
-            if {
-                let mut group = context.group.lock();
-                group
-                    .textures
-                    .get(texture_0)
-                    .and_then(|it| it.images.at(target))
-                    .is_some_and(|it| it.contains_key(&level))
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(texture_0)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, true);
-                }
-                drop(group);
+            if !O::COMPILES || context.executes() {
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(
-                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
-                            ))
+                    group
+                        .textures
+                        .get(texture_0)
+                        .and_then(|it| it.images.at(target))
+                        .is_some_and(|it| it.contains_key(&level))
                 } {
-                    crate::gl::generate_levels(thread, memory, texture_0);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(texture_0)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, true);
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_0);
+                    }
                 }
             }
         }
@@ -1150,31 +1186,33 @@ mod glCompressedMultiTexSubImage2DEXT {
             crate::gl::unpack_compressed(thread, memory, seen, 9, bits, imageSize);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let texture_0: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
-            if {
-                let mut group = context.group.lock();
-                group
-                    .textures
-                    .get(texture_0)
-                    .and_then(|it| it.images.at(target))
-                    .is_some_and(|it| it.contains_key(&level))
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(texture_0)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, true);
-                }
-                drop(group);
+            if !O::COMPILES || context.executes() {
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(
-                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
-                            ))
+                    group
+                        .textures
+                        .get(texture_0)
+                        .and_then(|it| it.images.at(target))
+                        .is_some_and(|it| it.contains_key(&level))
                 } {
-                    crate::gl::generate_levels(thread, memory, texture_0);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(texture_0)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, true);
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_0);
+                    }
                 }
             }
         }
@@ -1210,31 +1248,33 @@ mod glCompressedMultiTexSubImage3DEXT {
             crate::gl::unpack_compressed(thread, memory, seen, 11, bits, imageSize);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let texture_0: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
-            if {
-                let mut group = context.group.lock();
-                group
-                    .textures
-                    .get(texture_0)
-                    .and_then(|it| it.images.at(target))
-                    .is_some_and(|it| it.contains_key(&level))
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(texture_0)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, true);
-                }
-                drop(group);
+            if !O::COMPILES || context.executes() {
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(
-                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
-                            ))
+                    group
+                        .textures
+                        .get(texture_0)
+                        .and_then(|it| it.images.at(target))
+                        .is_some_and(|it| it.contains_key(&level))
                 } {
-                    crate::gl::generate_levels(thread, memory, texture_0);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(texture_0)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, true);
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_0);
+                    }
                 }
             }
         }
@@ -1269,7 +1309,9 @@ mod glCompressedTextureImage1DEXT {
             let mut group = context.group.lock();
             let object: Ref<Texture> = group.textures.bind(u64::from(texture));
             drop(group);
-            crate::gl::note_target(thread, memory, object, functions::texture_target(target));
+            if !O::COMPILES || context.executes() {
+                crate::gl::note_target(thread, memory, object, functions::texture_target(target));
+            }
             let Some(context) = thread.context.as_deref_mut() else { return };
             let is_defined: bool = bits != 0 || context.pixel_unpack_buffer.is_some();
             let height_2: i32 = 1;
@@ -1278,84 +1320,89 @@ mod glCompressedTextureImage1DEXT {
             let is_face_5: bool = i64::from(functions::texture_target(target)) != i64::from(target);
             let is_valid_6: bool = functions::takes_image_format(&*context, internalformat)
                 && (!is_face_5 || i64::from(width) == i64::from(height_2));
-            if is_valid_6 && object.is_none() {
-                set!(S, context.has_default_images, true);
-            }
-            if {
-                let mut group = context.group.lock();
-                (is_valid_6
-                    && i64::from(group.textures.get(object).map_or(0, |it| it.immutable_levels))
-                        == 0)
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.width, width);
+            if !O::COMPILES || context.executes() {
+                if is_valid_6 && object.is_none() {
+                    set!(S, context.has_default_images, true);
                 }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.height, height_2);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.depth, depth_3);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.format, internalformat);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.pixel_type, pixel_type_4);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.compressed_bytes, imageSize);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.shared, 0);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, is_defined);
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.image, value);
-                    }
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.surface, value);
-                    }
-                }
-                drop(group);
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(object).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(group.textures.get(object).map_or(0, |it| it.base_level)))
+                    (is_valid_6
+                        && i64::from(
+                            group.textures.get(object).map_or(0, |it| it.immutable_levels),
+                        ) == 0)
                 } {
-                    crate::gl::generate_levels(thread, memory, object);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.width, width);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.height, height_2);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.depth, depth_3);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.format, internalformat);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.pixel_type, pixel_type_4);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.compressed_bytes, imageSize);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.shared, 0);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, is_defined);
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(object) {
+                            set!(S, it.image, value);
+                        }
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(object) {
+                            set!(S, it.surface, value);
+                        }
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(object).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(object).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, object);
+                    }
                 }
             }
         }
@@ -1391,7 +1438,9 @@ mod glCompressedTextureImage2DEXT {
             let mut group = context.group.lock();
             let object: Ref<Texture> = group.textures.bind(u64::from(texture));
             drop(group);
-            crate::gl::note_target(thread, memory, object, functions::texture_target(target));
+            if !O::COMPILES || context.executes() {
+                crate::gl::note_target(thread, memory, object, functions::texture_target(target));
+            }
             let Some(context) = thread.context.as_deref_mut() else { return };
             let is_defined: bool = bits != 0 || context.pixel_unpack_buffer.is_some();
             let depth_2: i32 = 1;
@@ -1399,84 +1448,89 @@ mod glCompressedTextureImage2DEXT {
             let is_face_4: bool = i64::from(functions::texture_target(target)) != i64::from(target);
             let is_valid_5: bool = functions::takes_image_format(&*context, internalformat)
                 && (!is_face_4 || i64::from(width) == i64::from(height));
-            if is_valid_5 && object.is_none() {
-                set!(S, context.has_default_images, true);
-            }
-            if {
-                let mut group = context.group.lock();
-                (is_valid_5
-                    && i64::from(group.textures.get(object).map_or(0, |it| it.immutable_levels))
-                        == 0)
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.width, width);
+            if !O::COMPILES || context.executes() {
+                if is_valid_5 && object.is_none() {
+                    set!(S, context.has_default_images, true);
                 }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.height, height);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.depth, depth_2);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.format, internalformat);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.pixel_type, pixel_type_3);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.compressed_bytes, imageSize);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.shared, 0);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, is_defined);
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.image, value);
-                    }
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.surface, value);
-                    }
-                }
-                drop(group);
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(object).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(group.textures.get(object).map_or(0, |it| it.base_level)))
+                    (is_valid_5
+                        && i64::from(
+                            group.textures.get(object).map_or(0, |it| it.immutable_levels),
+                        ) == 0)
                 } {
-                    crate::gl::generate_levels(thread, memory, object);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.width, width);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.height, height);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.depth, depth_2);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.format, internalformat);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.pixel_type, pixel_type_3);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.compressed_bytes, imageSize);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.shared, 0);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, is_defined);
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(object) {
+                            set!(S, it.image, value);
+                        }
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(object) {
+                            set!(S, it.surface, value);
+                        }
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(object).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(object).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, object);
+                    }
                 }
             }
         }
@@ -1513,91 +1567,98 @@ mod glCompressedTextureImage3DEXT {
             let mut group = context.group.lock();
             let object: Ref<Texture> = group.textures.bind(u64::from(texture));
             drop(group);
-            crate::gl::note_target(thread, memory, object, functions::texture_target(target));
+            if !O::COMPILES || context.executes() {
+                crate::gl::note_target(thread, memory, object, functions::texture_target(target));
+            }
             let Some(context) = thread.context.as_deref_mut() else { return };
             let is_defined: bool = bits != 0 || context.pixel_unpack_buffer.is_some();
             let pixel_type_2: u32 = 0;
             let is_face_3: bool = i64::from(functions::texture_target(target)) != i64::from(target);
             let is_valid_4: bool = functions::takes_image_format(&*context, internalformat)
                 && (!is_face_3 || i64::from(width) == i64::from(height));
-            if is_valid_4 && object.is_none() {
-                set!(S, context.has_default_images, true);
-            }
-            if {
-                let mut group = context.group.lock();
-                (is_valid_4
-                    && i64::from(group.textures.get(object).map_or(0, |it| it.immutable_levels))
-                        == 0)
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.width, width);
+            if !O::COMPILES || context.executes() {
+                if is_valid_4 && object.is_none() {
+                    set!(S, context.has_default_images, true);
                 }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.height, height);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.depth, depth);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.format, internalformat);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.pixel_type, pixel_type_2);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.compressed_bytes, imageSize);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.shared, 0);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, is_defined);
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.image, value);
-                    }
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.surface, value);
-                    }
-                }
-                drop(group);
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(object).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(group.textures.get(object).map_or(0, |it| it.base_level)))
+                    (is_valid_4
+                        && i64::from(
+                            group.textures.get(object).map_or(0, |it| it.immutable_levels),
+                        ) == 0)
                 } {
-                    crate::gl::generate_levels(thread, memory, object);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.width, width);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.height, height);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.depth, depth);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.format, internalformat);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.pixel_type, pixel_type_2);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.compressed_bytes, imageSize);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.shared, 0);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, is_defined);
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(object) {
+                            set!(S, it.image, value);
+                        }
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(object) {
+                            set!(S, it.surface, value);
+                        }
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(object).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(object).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, object);
+                    }
                 }
             }
         }
@@ -1631,31 +1692,33 @@ mod glCompressedTextureSubImage1DEXT {
             let mut group = context.group.lock();
             let texture_0: Ref<Texture> = group.textures.find(u64::from(texture));
             drop(group);
-            if {
-                let mut group = context.group.lock();
-                group
-                    .textures
-                    .get(texture_0)
-                    .and_then(|it| it.images.at(target))
-                    .is_some_and(|it| it.contains_key(&level))
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(texture_0)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, true);
-                }
-                drop(group);
+            if !O::COMPILES || context.executes() {
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(
-                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
-                            ))
+                    group
+                        .textures
+                        .get(texture_0)
+                        .and_then(|it| it.images.at(target))
+                        .is_some_and(|it| it.contains_key(&level))
                 } {
-                    crate::gl::generate_levels(thread, memory, texture_0);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(texture_0)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, true);
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_0);
+                    }
                 }
             }
         }
@@ -1691,31 +1754,33 @@ mod glCompressedTextureSubImage2DEXT {
             let mut group = context.group.lock();
             let texture_0: Ref<Texture> = group.textures.find(u64::from(texture));
             drop(group);
-            if {
-                let mut group = context.group.lock();
-                group
-                    .textures
-                    .get(texture_0)
-                    .and_then(|it| it.images.at(target))
-                    .is_some_and(|it| it.contains_key(&level))
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(texture_0)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, true);
-                }
-                drop(group);
+            if !O::COMPILES || context.executes() {
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(
-                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
-                            ))
+                    group
+                        .textures
+                        .get(texture_0)
+                        .and_then(|it| it.images.at(target))
+                        .is_some_and(|it| it.contains_key(&level))
                 } {
-                    crate::gl::generate_levels(thread, memory, texture_0);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(texture_0)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, true);
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_0);
+                    }
                 }
             }
         }
@@ -1753,31 +1818,33 @@ mod glCompressedTextureSubImage3DEXT {
             let mut group = context.group.lock();
             let texture_0: Ref<Texture> = group.textures.find(u64::from(texture));
             drop(group);
-            if {
-                let mut group = context.group.lock();
-                group
-                    .textures
-                    .get(texture_0)
-                    .and_then(|it| it.images.at(target))
-                    .is_some_and(|it| it.contains_key(&level))
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(texture_0)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, true);
-                }
-                drop(group);
+            if !O::COMPILES || context.executes() {
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(
-                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
-                            ))
+                    group
+                        .textures
+                        .get(texture_0)
+                        .and_then(|it| it.images.at(target))
+                        .is_some_and(|it| it.contains_key(&level))
                 } {
-                    crate::gl::generate_levels(thread, memory, texture_0);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(texture_0)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, true);
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_0);
+                    }
                 }
             }
         }
@@ -1805,13 +1872,15 @@ mod glConvolutionFilter1D {
         }
         crate::gl::unpack_2d(thread, memory, seen, 5, image, width, 1, format, r#type);
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_filter_1d(target) {
-            let height_0: i32 = 1;
-            if let Some(it) = context.imaging.at_mut(target) {
-                set!(S, it.width, width);
-            }
-            if let Some(it) = context.imaging.at_mut(target) {
-                set!(S, it.height, height_0);
+        if !O::COMPILES || context.executes() {
+            if functions::is_filter_1d(target) {
+                let height_0: i32 = 1;
+                if let Some(it) = context.imaging.at_mut(target) {
+                    set!(S, it.width, width);
+                }
+                if let Some(it) = context.imaging.at_mut(target) {
+                    set!(S, it.height, height_0);
+                }
             }
         }
     }
@@ -1839,12 +1908,14 @@ mod glConvolutionFilter2D {
         }
         crate::gl::unpack_2d(thread, memory, seen, 6, image, width, height, format, r#type);
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_filter_2d(target) {
-            if let Some(it) = context.imaging.at_mut(target) {
-                set!(S, it.width, width);
-            }
-            if let Some(it) = context.imaging.at_mut(target) {
-                set!(S, it.height, height);
+        if !O::COMPILES || context.executes() {
+            if functions::is_filter_2d(target) {
+                if let Some(it) = context.imaging.at_mut(target) {
+                    set!(S, it.width, width);
+                }
+                if let Some(it) = context.imaging.at_mut(target) {
+                    set!(S, it.height, height);
+                }
             }
         }
     }
@@ -1878,13 +1949,15 @@ mod glCopyColorTable {
             return;
         }
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_color_table(target) {
-            let height_0: i32 = 1;
-            if let Some(it) = context.imaging.at_mut(target) {
-                set!(S, it.width, width);
-            }
-            if let Some(it) = context.imaging.at_mut(target) {
-                set!(S, it.height, height_0);
+        if !O::COMPILES || context.executes() {
+            if functions::is_color_table(target) {
+                let height_0: i32 = 1;
+                if let Some(it) = context.imaging.at_mut(target) {
+                    set!(S, it.width, width);
+                }
+                if let Some(it) = context.imaging.at_mut(target) {
+                    set!(S, it.height, height_0);
+                }
             }
         }
     }
@@ -1909,13 +1982,15 @@ mod glCopyConvolutionFilter1D {
             return;
         }
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_filter_1d(target) {
-            let height_0: i32 = 1;
-            if let Some(it) = context.imaging.at_mut(target) {
-                set!(S, it.width, width);
-            }
-            if let Some(it) = context.imaging.at_mut(target) {
-                set!(S, it.height, height_0);
+        if !O::COMPILES || context.executes() {
+            if functions::is_filter_1d(target) {
+                let height_0: i32 = 1;
+                if let Some(it) = context.imaging.at_mut(target) {
+                    set!(S, it.width, width);
+                }
+                if let Some(it) = context.imaging.at_mut(target) {
+                    set!(S, it.height, height_0);
+                }
             }
         }
     }
@@ -1941,12 +2016,14 @@ mod glCopyConvolutionFilter2D {
             return;
         }
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_filter_2d(target) {
-            if let Some(it) = context.imaging.at_mut(target) {
-                set!(S, it.width, width);
-            }
-            if let Some(it) = context.imaging.at_mut(target) {
-                set!(S, it.height, height);
+        if !O::COMPILES || context.executes() {
+            if functions::is_filter_2d(target) {
+                if let Some(it) = context.imaging.at_mut(target) {
+                    set!(S, it.width, width);
+                }
+                if let Some(it) = context.imaging.at_mut(target) {
+                    set!(S, it.height, height);
+                }
             }
         }
     }
@@ -1973,95 +2050,103 @@ mod glCopyMultiTexImage1DEXT {
         if width < 0 {
             return;
         }
-        if functions::is_image_target_1d(target) && i64::from(level) >= 0 && i64::from(border) >= 0
-        {
-            let Some(context) = thread.context.as_deref_mut() else { return };
-            let object: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
-            let height_1: i32 = 1;
-            let depth_2: i32 = 1;
-            let pixel_type_3: u32 = 0;
-            let compressed_bytes_4: i32 = 0;
-            let is_face_5: bool = i64::from(functions::texture_target(target)) != i64::from(target);
-            let is_valid_6: bool = functions::takes_image_format(&*context, internalformat)
-                && (!is_face_5 || i64::from(width) == i64::from(height_1));
-            if is_valid_6 && object.is_none() {
-                set!(S, context.has_default_images, true);
-            }
-            if {
-                let mut group = context.group.lock();
-                (is_valid_6
-                    && i64::from(group.textures.get(object).map_or(0, |it| it.immutable_levels))
-                        == 0)
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.width, width);
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            if functions::is_image_target_1d(target)
+                && i64::from(level) >= 0
+                && i64::from(border) >= 0
+            {
+                let object: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
+                let height_1: i32 = 1;
+                let depth_2: i32 = 1;
+                let pixel_type_3: u32 = 0;
+                let compressed_bytes_4: i32 = 0;
+                let is_face_5: bool =
+                    i64::from(functions::texture_target(target)) != i64::from(target);
+                let is_valid_6: bool = functions::takes_image_format(&*context, internalformat)
+                    && (!is_face_5 || i64::from(width) == i64::from(height_1));
+                if is_valid_6 && object.is_none() {
+                    set!(S, context.has_default_images, true);
                 }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.height, height_1);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.depth, depth_2);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.format, internalformat);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.pixel_type, pixel_type_3);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.compressed_bytes, compressed_bytes_4);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.shared, 0);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, true);
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.image, value);
-                    }
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.surface, value);
-                    }
-                }
-                drop(group);
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(object).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(group.textures.get(object).map_or(0, |it| it.base_level)))
+                    (is_valid_6
+                        && i64::from(
+                            group.textures.get(object).map_or(0, |it| it.immutable_levels),
+                        ) == 0)
                 } {
-                    crate::gl::generate_levels(thread, memory, object);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.width, width);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.height, height_1);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.depth, depth_2);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.format, internalformat);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.pixel_type, pixel_type_3);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.compressed_bytes, compressed_bytes_4);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.shared, 0);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, true);
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(object) {
+                            set!(S, it.image, value);
+                        }
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(object) {
+                            set!(S, it.surface, value);
+                        }
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(object).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(object).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, object);
+                    }
                 }
             }
         }
@@ -2090,94 +2175,102 @@ mod glCopyMultiTexImage2DEXT {
         if width < 0 || height < 0 {
             return;
         }
-        if functions::is_image_target_2d(target) && i64::from(level) >= 0 && i64::from(border) >= 0
-        {
-            let Some(context) = thread.context.as_deref_mut() else { return };
-            let object: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
-            let depth_1: i32 = 1;
-            let pixel_type_2: u32 = 0;
-            let compressed_bytes_3: i32 = 0;
-            let is_face_4: bool = i64::from(functions::texture_target(target)) != i64::from(target);
-            let is_valid_5: bool = functions::takes_image_format(&*context, internalformat)
-                && (!is_face_4 || i64::from(width) == i64::from(height));
-            if is_valid_5 && object.is_none() {
-                set!(S, context.has_default_images, true);
-            }
-            if {
-                let mut group = context.group.lock();
-                (is_valid_5
-                    && i64::from(group.textures.get(object).map_or(0, |it| it.immutable_levels))
-                        == 0)
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.width, width);
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            if functions::is_image_target_2d(target)
+                && i64::from(level) >= 0
+                && i64::from(border) >= 0
+            {
+                let object: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
+                let depth_1: i32 = 1;
+                let pixel_type_2: u32 = 0;
+                let compressed_bytes_3: i32 = 0;
+                let is_face_4: bool =
+                    i64::from(functions::texture_target(target)) != i64::from(target);
+                let is_valid_5: bool = functions::takes_image_format(&*context, internalformat)
+                    && (!is_face_4 || i64::from(width) == i64::from(height));
+                if is_valid_5 && object.is_none() {
+                    set!(S, context.has_default_images, true);
                 }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.height, height);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.depth, depth_1);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.format, internalformat);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.pixel_type, pixel_type_2);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.compressed_bytes, compressed_bytes_3);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.shared, 0);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, true);
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.image, value);
-                    }
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.surface, value);
-                    }
-                }
-                drop(group);
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(object).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(group.textures.get(object).map_or(0, |it| it.base_level)))
+                    (is_valid_5
+                        && i64::from(
+                            group.textures.get(object).map_or(0, |it| it.immutable_levels),
+                        ) == 0)
                 } {
-                    crate::gl::generate_levels(thread, memory, object);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.width, width);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.height, height);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.depth, depth_1);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.format, internalformat);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.pixel_type, pixel_type_2);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.compressed_bytes, compressed_bytes_3);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.shared, 0);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, true);
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(object) {
+                            set!(S, it.image, value);
+                        }
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(object) {
+                            set!(S, it.surface, value);
+                        }
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(object).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(object).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, object);
+                    }
                 }
             }
         }
@@ -2205,30 +2298,34 @@ mod glCopyMultiTexSubImage1DEXT {
             return;
         }
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let texture_0: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
-        if {
-            let mut group = context.group.lock();
-            group
-                .textures
-                .get(texture_0)
-                .and_then(|it| it.images.at(target))
-                .is_some_and(|it| it.contains_key(&level))
-        } {
-            let mut group = context.group.lock();
-            if let Some(it) = group.textures.get_mut(texture_0)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.is_defined, true);
-            }
-            drop(group);
+        if !O::COMPILES || context.executes() {
+            let texture_0: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
             if {
                 let mut group = context.group.lock();
-                (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                    && i64::from(level)
-                        == i64::from(group.textures.get(texture_0).map_or(0, |it| it.base_level)))
+                group
+                    .textures
+                    .get(texture_0)
+                    .and_then(|it| it.images.at(target))
+                    .is_some_and(|it| it.contains_key(&level))
             } {
-                crate::gl::generate_levels(thread, memory, texture_0);
+                let mut group = context.group.lock();
+                if let Some(it) = group.textures.get_mut(texture_0)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.is_defined, true);
+                }
+                drop(group);
+                if {
+                    let mut group = context.group.lock();
+                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                        && i64::from(level)
+                            == i64::from(
+                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                            ))
+                } {
+                    crate::gl::generate_levels(thread, memory, texture_0);
+                }
             }
         }
     }
@@ -2257,30 +2354,34 @@ mod glCopyMultiTexSubImage2DEXT {
             return;
         }
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let texture_0: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
-        if {
-            let mut group = context.group.lock();
-            group
-                .textures
-                .get(texture_0)
-                .and_then(|it| it.images.at(target))
-                .is_some_and(|it| it.contains_key(&level))
-        } {
-            let mut group = context.group.lock();
-            if let Some(it) = group.textures.get_mut(texture_0)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.is_defined, true);
-            }
-            drop(group);
+        if !O::COMPILES || context.executes() {
+            let texture_0: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
             if {
                 let mut group = context.group.lock();
-                (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                    && i64::from(level)
-                        == i64::from(group.textures.get(texture_0).map_or(0, |it| it.base_level)))
+                group
+                    .textures
+                    .get(texture_0)
+                    .and_then(|it| it.images.at(target))
+                    .is_some_and(|it| it.contains_key(&level))
             } {
-                crate::gl::generate_levels(thread, memory, texture_0);
+                let mut group = context.group.lock();
+                if let Some(it) = group.textures.get_mut(texture_0)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.is_defined, true);
+                }
+                drop(group);
+                if {
+                    let mut group = context.group.lock();
+                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                        && i64::from(level)
+                            == i64::from(
+                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                            ))
+                } {
+                    crate::gl::generate_levels(thread, memory, texture_0);
+                }
             }
         }
     }
@@ -2310,30 +2411,34 @@ mod glCopyMultiTexSubImage3DEXT {
             return;
         }
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let texture_0: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
-        if {
-            let mut group = context.group.lock();
-            group
-                .textures
-                .get(texture_0)
-                .and_then(|it| it.images.at(target))
-                .is_some_and(|it| it.contains_key(&level))
-        } {
-            let mut group = context.group.lock();
-            if let Some(it) = group.textures.get_mut(texture_0)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.is_defined, true);
-            }
-            drop(group);
+        if !O::COMPILES || context.executes() {
+            let texture_0: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
             if {
                 let mut group = context.group.lock();
-                (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                    && i64::from(level)
-                        == i64::from(group.textures.get(texture_0).map_or(0, |it| it.base_level)))
+                group
+                    .textures
+                    .get(texture_0)
+                    .and_then(|it| it.images.at(target))
+                    .is_some_and(|it| it.contains_key(&level))
             } {
-                crate::gl::generate_levels(thread, memory, texture_0);
+                let mut group = context.group.lock();
+                if let Some(it) = group.textures.get_mut(texture_0)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.is_defined, true);
+                }
+                drop(group);
+                if {
+                    let mut group = context.group.lock();
+                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                        && i64::from(level)
+                            == i64::from(
+                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                            ))
+                } {
+                    crate::gl::generate_levels(thread, memory, texture_0);
+                }
             }
         }
     }
@@ -2360,99 +2465,107 @@ mod glCopyTextureImage1DEXT {
         if width < 0 {
             return;
         }
-        if functions::is_image_target_1d(target) && i64::from(level) >= 0 && i64::from(border) >= 0
-        {
-            let Some(context) = thread.context.as_deref_mut() else { return };
-            let mut group = context.group.lock();
-            let object: Ref<Texture> = group.textures.bind(u64::from(texture));
-            drop(group);
-            crate::gl::note_target(thread, memory, object, functions::texture_target(target));
-            let height_1: i32 = 1;
-            let depth_2: i32 = 1;
-            let pixel_type_3: u32 = 0;
-            let compressed_bytes_4: i32 = 0;
-            let is_face_5: bool = i64::from(functions::texture_target(target)) != i64::from(target);
-            let Some(context) = thread.context.as_deref_mut() else { return };
-            let is_valid_6: bool = functions::takes_image_format(&*context, internalformat)
-                && (!is_face_5 || i64::from(width) == i64::from(height_1));
-            if is_valid_6 && object.is_none() {
-                set!(S, context.has_default_images, true);
-            }
-            if {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            if functions::is_image_target_1d(target)
+                && i64::from(level) >= 0
+                && i64::from(border) >= 0
+            {
                 let mut group = context.group.lock();
-                (is_valid_6
-                    && i64::from(group.textures.get(object).map_or(0, |it| it.immutable_levels))
-                        == 0)
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.width, width);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.height, height_1);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.depth, depth_2);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.format, internalformat);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.pixel_type, pixel_type_3);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.compressed_bytes, compressed_bytes_4);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.shared, 0);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, true);
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.image, value);
-                    }
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.surface, value);
-                    }
-                }
+                let object: Ref<Texture> = group.textures.bind(u64::from(texture));
                 drop(group);
+                crate::gl::note_target(thread, memory, object, functions::texture_target(target));
+                let height_1: i32 = 1;
+                let depth_2: i32 = 1;
+                let pixel_type_3: u32 = 0;
+                let compressed_bytes_4: i32 = 0;
+                let is_face_5: bool =
+                    i64::from(functions::texture_target(target)) != i64::from(target);
+                let Some(context) = thread.context.as_deref_mut() else { return };
+                let is_valid_6: bool = functions::takes_image_format(&*context, internalformat)
+                    && (!is_face_5 || i64::from(width) == i64::from(height_1));
+                if is_valid_6 && object.is_none() {
+                    set!(S, context.has_default_images, true);
+                }
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(object).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(group.textures.get(object).map_or(0, |it| it.base_level)))
+                    (is_valid_6
+                        && i64::from(
+                            group.textures.get(object).map_or(0, |it| it.immutable_levels),
+                        ) == 0)
                 } {
-                    crate::gl::generate_levels(thread, memory, object);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.width, width);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.height, height_1);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.depth, depth_2);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.format, internalformat);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.pixel_type, pixel_type_3);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.compressed_bytes, compressed_bytes_4);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.shared, 0);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, true);
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(object) {
+                            set!(S, it.image, value);
+                        }
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(object) {
+                            set!(S, it.surface, value);
+                        }
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(object).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(object).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, object);
+                    }
                 }
             }
         }
@@ -2481,98 +2594,106 @@ mod glCopyTextureImage2DEXT {
         if width < 0 || height < 0 {
             return;
         }
-        if functions::is_image_target_2d(target) && i64::from(level) >= 0 && i64::from(border) >= 0
-        {
-            let Some(context) = thread.context.as_deref_mut() else { return };
-            let mut group = context.group.lock();
-            let object: Ref<Texture> = group.textures.bind(u64::from(texture));
-            drop(group);
-            crate::gl::note_target(thread, memory, object, functions::texture_target(target));
-            let depth_1: i32 = 1;
-            let pixel_type_2: u32 = 0;
-            let compressed_bytes_3: i32 = 0;
-            let is_face_4: bool = i64::from(functions::texture_target(target)) != i64::from(target);
-            let Some(context) = thread.context.as_deref_mut() else { return };
-            let is_valid_5: bool = functions::takes_image_format(&*context, internalformat)
-                && (!is_face_4 || i64::from(width) == i64::from(height));
-            if is_valid_5 && object.is_none() {
-                set!(S, context.has_default_images, true);
-            }
-            if {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            if functions::is_image_target_2d(target)
+                && i64::from(level) >= 0
+                && i64::from(border) >= 0
+            {
                 let mut group = context.group.lock();
-                (is_valid_5
-                    && i64::from(group.textures.get(object).map_or(0, |it| it.immutable_levels))
-                        == 0)
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.width, width);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.height, height);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.depth, depth_1);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.format, internalformat);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.pixel_type, pixel_type_2);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.compressed_bytes, compressed_bytes_3);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.shared, 0);
-                }
-                if let Some(it) = group.textures.get_mut(object)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, true);
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.image, value);
-                    }
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.surface, value);
-                    }
-                }
+                let object: Ref<Texture> = group.textures.bind(u64::from(texture));
                 drop(group);
+                crate::gl::note_target(thread, memory, object, functions::texture_target(target));
+                let depth_1: i32 = 1;
+                let pixel_type_2: u32 = 0;
+                let compressed_bytes_3: i32 = 0;
+                let is_face_4: bool =
+                    i64::from(functions::texture_target(target)) != i64::from(target);
+                let Some(context) = thread.context.as_deref_mut() else { return };
+                let is_valid_5: bool = functions::takes_image_format(&*context, internalformat)
+                    && (!is_face_4 || i64::from(width) == i64::from(height));
+                if is_valid_5 && object.is_none() {
+                    set!(S, context.has_default_images, true);
+                }
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(object).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(group.textures.get(object).map_or(0, |it| it.base_level)))
+                    (is_valid_5
+                        && i64::from(
+                            group.textures.get(object).map_or(0, |it| it.immutable_levels),
+                        ) == 0)
                 } {
-                    crate::gl::generate_levels(thread, memory, object);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.width, width);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.height, height);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.depth, depth_1);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.format, internalformat);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.pixel_type, pixel_type_2);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.compressed_bytes, compressed_bytes_3);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.shared, 0);
+                    }
+                    if let Some(it) = group.textures.get_mut(object)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, true);
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(object) {
+                            set!(S, it.image, value);
+                        }
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(object) {
+                            set!(S, it.surface, value);
+                        }
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(object).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(object).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, object);
+                    }
                 }
             }
         }
@@ -2600,32 +2721,36 @@ mod glCopyTextureSubImage1DEXT {
             return;
         }
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
-        let texture_0: Ref<Texture> = group.textures.find(u64::from(texture));
-        drop(group);
-        if {
+        if !O::COMPILES || context.executes() {
             let mut group = context.group.lock();
-            group
-                .textures
-                .get(texture_0)
-                .and_then(|it| it.images.at(target))
-                .is_some_and(|it| it.contains_key(&level))
-        } {
-            let mut group = context.group.lock();
-            if let Some(it) = group.textures.get_mut(texture_0)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.is_defined, true);
-            }
+            let texture_0: Ref<Texture> = group.textures.find(u64::from(texture));
             drop(group);
             if {
                 let mut group = context.group.lock();
-                (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                    && i64::from(level)
-                        == i64::from(group.textures.get(texture_0).map_or(0, |it| it.base_level)))
+                group
+                    .textures
+                    .get(texture_0)
+                    .and_then(|it| it.images.at(target))
+                    .is_some_and(|it| it.contains_key(&level))
             } {
-                crate::gl::generate_levels(thread, memory, texture_0);
+                let mut group = context.group.lock();
+                if let Some(it) = group.textures.get_mut(texture_0)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.is_defined, true);
+                }
+                drop(group);
+                if {
+                    let mut group = context.group.lock();
+                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                        && i64::from(level)
+                            == i64::from(
+                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                            ))
+                } {
+                    crate::gl::generate_levels(thread, memory, texture_0);
+                }
             }
         }
     }
@@ -2654,32 +2779,36 @@ mod glCopyTextureSubImage2DEXT {
             return;
         }
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
-        let texture_0: Ref<Texture> = group.textures.find(u64::from(texture));
-        drop(group);
-        if {
+        if !O::COMPILES || context.executes() {
             let mut group = context.group.lock();
-            group
-                .textures
-                .get(texture_0)
-                .and_then(|it| it.images.at(target))
-                .is_some_and(|it| it.contains_key(&level))
-        } {
-            let mut group = context.group.lock();
-            if let Some(it) = group.textures.get_mut(texture_0)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.is_defined, true);
-            }
+            let texture_0: Ref<Texture> = group.textures.find(u64::from(texture));
             drop(group);
             if {
                 let mut group = context.group.lock();
-                (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                    && i64::from(level)
-                        == i64::from(group.textures.get(texture_0).map_or(0, |it| it.base_level)))
+                group
+                    .textures
+                    .get(texture_0)
+                    .and_then(|it| it.images.at(target))
+                    .is_some_and(|it| it.contains_key(&level))
             } {
-                crate::gl::generate_levels(thread, memory, texture_0);
+                let mut group = context.group.lock();
+                if let Some(it) = group.textures.get_mut(texture_0)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.is_defined, true);
+                }
+                drop(group);
+                if {
+                    let mut group = context.group.lock();
+                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                        && i64::from(level)
+                            == i64::from(
+                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                            ))
+                } {
+                    crate::gl::generate_levels(thread, memory, texture_0);
+                }
             }
         }
     }
@@ -2709,32 +2838,36 @@ mod glCopyTextureSubImage3DEXT {
             return;
         }
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
-        let texture_0: Ref<Texture> = group.textures.find(u64::from(texture));
-        drop(group);
-        if {
+        if !O::COMPILES || context.executes() {
             let mut group = context.group.lock();
-            group
-                .textures
-                .get(texture_0)
-                .and_then(|it| it.images.at(target))
-                .is_some_and(|it| it.contains_key(&level))
-        } {
-            let mut group = context.group.lock();
-            if let Some(it) = group.textures.get_mut(texture_0)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.is_defined, true);
-            }
+            let texture_0: Ref<Texture> = group.textures.find(u64::from(texture));
             drop(group);
             if {
                 let mut group = context.group.lock();
-                (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                    && i64::from(level)
-                        == i64::from(group.textures.get(texture_0).map_or(0, |it| it.base_level)))
+                group
+                    .textures
+                    .get(texture_0)
+                    .and_then(|it| it.images.at(target))
+                    .is_some_and(|it| it.contains_key(&level))
             } {
-                crate::gl::generate_levels(thread, memory, texture_0);
+                let mut group = context.group.lock();
+                if let Some(it) = group.textures.get_mut(texture_0)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.is_defined, true);
+                }
+                drop(group);
+                if {
+                    let mut group = context.group.lock();
+                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                        && i64::from(level)
+                            == i64::from(
+                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                            ))
+                } {
+                    crate::gl::generate_levels(thread, memory, texture_0);
+                }
             }
         }
     }
@@ -3105,12 +3238,23 @@ mod glEnableVertexArrayEXT {
     }
 }
 
+mod glEndConditionalRenderNVX {
+    fn enter(thread: S, memory: M, seen: O) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            set!(S, context.condition, Ref::NONE);
+        }
+    }
+}
+
 mod glEndFragmentShaderATI {
     fn enter(thread: Whole, memory: M, seen: O) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if let Some(it) = group.ati_fragment_shaders.get_mut(context.ati_fragment_shader) {
-            set!(S, it.is_defined, true);
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = group.ati_fragment_shaders.get_mut(context.ati_fragment_shader) {
+                set!(S, it.is_defined, true);
+            }
         }
     }
 }
@@ -4791,13 +4935,15 @@ mod glHistogram {
         if width < 0 {
             return;
         }
-        if i64::from(target) == GL_HISTOGRAM {
-            let height_0: i32 = 1;
-            if let Some(it) = context.imaging.at_mut(target) {
-                set!(S, it.width, width);
-            }
-            if let Some(it) = context.imaging.at_mut(target) {
-                set!(S, it.height, height_0);
+        if !O::COMPILES || context.executes() {
+            if i64::from(target) == GL_HISTOGRAM {
+                let height_0: i32 = 1;
+                if let Some(it) = context.imaging.at_mut(target) {
+                    set!(S, it.width, width);
+                }
+                if let Some(it) = context.imaging.at_mut(target) {
+                    set!(S, it.height, height_0);
+                }
             }
         }
     }
@@ -4898,7 +5044,9 @@ mod glLGPUNamedBufferSubDataNVX {
                 .find(&context.group, u64::from(buffer), |group| &mut group.buffers);
         if changed.is_some() && offset >= 0 && size > 0 {
             observe::elements(seen, 4, data, size, 1);
-            crate::gl::lose_contents(thread, memory, changed);
+            if !O::COMPILES || context.executes() {
+                crate::gl::lose_contents(thread, memory, changed);
+            }
         }
     }
 }
@@ -4935,17 +5083,19 @@ mod glLoadProgramNV {
             return;
         }
         let mut group = context.group.lock();
-        if functions::is_assembly_target(target) {
-            let loaded: Ref<AssemblyProgram> = group.assembly_programs.bind(u64::from(id));
-            if i64::from(group.assembly_programs.get(loaded).map_or(0, |it| it.target)) == 0
-                || i64::from(group.assembly_programs.get(loaded).map_or(0, |it| it.target))
-                    == i64::from(target)
-            {
-                if let Some(it) = group.assembly_programs.get_mut(loaded) {
-                    set!(S, it.target, target);
-                }
-                if let Some(it) = group.assembly_programs.get_mut(loaded) {
-                    set!(S, it.length, len);
+        if !O::COMPILES || context.executes() {
+            if functions::is_assembly_target(target) {
+                let loaded: Ref<AssemblyProgram> = group.assembly_programs.bind(u64::from(id));
+                if i64::from(group.assembly_programs.get(loaded).map_or(0, |it| it.target)) == 0
+                    || i64::from(group.assembly_programs.get(loaded).map_or(0, |it| it.target))
+                        == i64::from(target)
+                {
+                    if let Some(it) = group.assembly_programs.get_mut(loaded) {
+                        set!(S, it.target, target);
+                    }
+                    if let Some(it) = group.assembly_programs.get_mut(loaded) {
+                        set!(S, it.length, len);
+                    }
                 }
             }
         }
@@ -5251,30 +5401,32 @@ mod glMultiTexBufferEXT {
         buffer: u32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let object: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
-        let mut group = context.group.lock();
-        let found_4: Ref<Buffer> = group.buffers.find(u64::from(buffer));
-        drop(group);
-        crate::gl::give_to_driver(thread, memory, found_4);
-        let offset_1: i64 = 0;
-        let size_2: i64 = 0;
-        let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
-        let attached_3: Ref<Buffer> = group.buffers.find(u64::from(buffer));
-        if functions::takes_texel_format(&*context, internalformat)
-            && (i64::from(buffer) == 0 || attached_3.is_some())
-        {
-            if let Some(it) = group.textures.get_mut(object) {
-                set!(S, it.buffer_format, internalformat);
-            }
-            if let Some(it) = group.textures.get_mut(object) {
-                set!(S, it.buffer.buffer, attached_3);
-            }
-            if let Some(it) = group.textures.get_mut(object) {
-                set!(S, it.buffer.offset, offset_1);
-            }
-            if let Some(it) = group.textures.get_mut(object) {
-                set!(S, it.buffer.size, size_2);
+        if !O::COMPILES || context.executes() {
+            let object: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
+            let mut group = context.group.lock();
+            let found_4: Ref<Buffer> = group.buffers.find(u64::from(buffer));
+            drop(group);
+            crate::gl::give_to_driver(thread, memory, found_4);
+            let offset_1: i64 = 0;
+            let size_2: i64 = 0;
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            let mut group = context.group.lock();
+            let attached_3: Ref<Buffer> = group.buffers.find(u64::from(buffer));
+            if functions::takes_texel_format(&*context, internalformat)
+                && (i64::from(buffer) == 0 || attached_3.is_some())
+            {
+                if let Some(it) = group.textures.get_mut(object) {
+                    set!(S, it.buffer_format, internalformat);
+                }
+                if let Some(it) = group.textures.get_mut(object) {
+                    set!(S, it.buffer.buffer, attached_3);
+                }
+                if let Some(it) = group.textures.get_mut(object) {
+                    set!(S, it.buffer.offset, offset_1);
+                }
+                if let Some(it) = group.textures.get_mut(object) {
+                    set!(S, it.buffer.size, size_2);
+                }
             }
         }
     }
@@ -5311,14 +5463,16 @@ mod glMultiTexCoordPointerEXT {
 mod glMultiTexEnvfEXT {
     fn enter(thread: Whole, memory: M, seen: O, texunit: u32, target: u32, pname: u32, param: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::texture_environment_numbers(target, pname) == 1 {
-            if let Some(it) = context
-                .texture_environments
-                .at_mut((number::sub(i64::from(texunit), GL_TEXTURE0) as u32))
-                && let Some(it) = it.values.at_mut(pname)
-                && let Some(it) = it.at_mut(0)
-            {
-                set!(S, *it, param);
+        if !O::COMPILES || context.executes() {
+            if functions::texture_environment_numbers(target, pname) == 1 {
+                if let Some(it) = context
+                    .texture_environments
+                    .at_mut((number::sub(i64::from(texunit), GL_TEXTURE0) as u32))
+                    && let Some(it) = it.values.at_mut(pname)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, param);
+                }
             }
         }
     }
@@ -5335,16 +5489,18 @@ mod glMultiTexEnvfvEXT {
         params: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, functions::texture_environment_numbers(target, pname)) {
-            {
-                let value = memory.element::<f32>(params, i);
-                if let Some(it) = context
-                    .texture_environments
-                    .at_mut((number::sub(i64::from(texunit), GL_TEXTURE0) as u32))
-                    && let Some(it) = it.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(i)
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, functions::texture_environment_numbers(target, pname)) {
                 {
-                    set!(S, *it, value);
+                    let value = memory.element::<f32>(params, i);
+                    if let Some(it) = context
+                        .texture_environments
+                        .at_mut((number::sub(i64::from(texunit), GL_TEXTURE0) as u32))
+                        && let Some(it) = it.values.at_mut(pname)
+                        && let Some(it) = it.at_mut(i)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -5354,16 +5510,18 @@ mod glMultiTexEnvfvEXT {
 mod glMultiTexEnviEXT {
     fn enter(thread: Whole, memory: M, seen: O, texunit: u32, target: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::texture_environment_numbers(target, pname) == 1 {
-            {
-                let value = (i64::from(param) as f64) as f32;
-                if let Some(it) = context
-                    .texture_environments
-                    .at_mut((number::sub(i64::from(texunit), GL_TEXTURE0) as u32))
-                    && let Some(it) = it.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            if functions::texture_environment_numbers(target, pname) == 1 {
                 {
-                    set!(S, *it, value);
+                    let value = (i64::from(param) as f64) as f32;
+                    if let Some(it) = context
+                        .texture_environments
+                        .at_mut((number::sub(i64::from(texunit), GL_TEXTURE0) as u32))
+                        && let Some(it) = it.values.at_mut(pname)
+                        && let Some(it) = it.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -5381,16 +5539,18 @@ mod glMultiTexEnvivEXT {
         params: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, functions::texture_environment_numbers(target, pname)) {
-            {
-                let value = (i64::from(memory.element::<i32>(params, i)) as f64) as f32;
-                if let Some(it) = context
-                    .texture_environments
-                    .at_mut((number::sub(i64::from(texunit), GL_TEXTURE0) as u32))
-                    && let Some(it) = it.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(i)
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, functions::texture_environment_numbers(target, pname)) {
                 {
-                    set!(S, *it, value);
+                    let value = (i64::from(memory.element::<i32>(params, i)) as f64) as f32;
+                    if let Some(it) = context
+                        .texture_environments
+                        .at_mut((number::sub(i64::from(texunit), GL_TEXTURE0) as u32))
+                        && let Some(it) = it.values.at_mut(pname)
+                        && let Some(it) = it.at_mut(i)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -5400,35 +5560,37 @@ mod glMultiTexEnvivEXT {
 mod glMultiTexGendEXT {
     fn enter(thread: Whole, memory: M, seen: O, texunit: u32, coord: u32, pname: u32, param: f64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::generator_numbers(coord, pname) == 1 {
-            let unit_0: u32 = number::sub(i64::from(texunit), GL_TEXTURE0) as u32;
-            let i_1: i64 = 0;
-            match i64::from(pname) {
-                GL_TEXTURE_GEN_MODE => {
-                    let value = (param as i64) as u32;
-                    if let Some(it) = context.generators.at_mut(unit_0)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                    {
-                        set!(S, it.mode, value);
+        if !O::COMPILES || context.executes() {
+            if functions::generator_numbers(coord, pname) == 1 {
+                let unit_0: u32 = number::sub(i64::from(texunit), GL_TEXTURE0) as u32;
+                let i_1: i64 = 0;
+                match i64::from(pname) {
+                    GL_TEXTURE_GEN_MODE => {
+                        let value = (param as i64) as u32;
+                        if let Some(it) = context.generators.at_mut(unit_0)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                        {
+                            set!(S, it.mode, value);
+                        }
                     }
-                }
-                GL_OBJECT_PLANE => {
-                    if let Some(it) = context.generators.at_mut(unit_0)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                        && let Some(it) = it.object_plane.at_mut(i_1)
-                    {
-                        set!(S, *it, param);
+                    GL_OBJECT_PLANE => {
+                        if let Some(it) = context.generators.at_mut(unit_0)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                            && let Some(it) = it.object_plane.at_mut(i_1)
+                        {
+                            set!(S, *it, param);
+                        }
                     }
-                }
-                GL_EYE_PLANE => {
-                    if let Some(it) = context.generators.at_mut(unit_0)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                        && let Some(it) = it.eye_plane.at_mut(i_1)
-                    {
-                        set!(S, *it, param);
+                    GL_EYE_PLANE => {
+                        if let Some(it) = context.generators.at_mut(unit_0)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                            && let Some(it) = it.eye_plane.at_mut(i_1)
+                        {
+                            set!(S, *it, param);
+                        }
                     }
+                    _ => {}
                 }
-                _ => {}
             }
         }
     }
@@ -5437,35 +5599,37 @@ mod glMultiTexGendEXT {
 mod glMultiTexGendvEXT {
     fn enter(thread: Whole, memory: M, seen: O, texunit: u32, coord: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, functions::generator_numbers(coord, pname)) {
-            let unit_1: u32 = number::sub(i64::from(texunit), GL_TEXTURE0) as u32;
-            let value_2: f64 = memory.element::<f64>(params, i);
-            match i64::from(pname) {
-                GL_TEXTURE_GEN_MODE => {
-                    let value = (value_2 as i64) as u32;
-                    if let Some(it) = context.generators.at_mut(unit_1)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                    {
-                        set!(S, it.mode, value);
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, functions::generator_numbers(coord, pname)) {
+                let unit_1: u32 = number::sub(i64::from(texunit), GL_TEXTURE0) as u32;
+                let value_2: f64 = memory.element::<f64>(params, i);
+                match i64::from(pname) {
+                    GL_TEXTURE_GEN_MODE => {
+                        let value = (value_2 as i64) as u32;
+                        if let Some(it) = context.generators.at_mut(unit_1)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                        {
+                            set!(S, it.mode, value);
+                        }
                     }
-                }
-                GL_OBJECT_PLANE => {
-                    if let Some(it) = context.generators.at_mut(unit_1)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                        && let Some(it) = it.object_plane.at_mut(i)
-                    {
-                        set!(S, *it, value_2);
+                    GL_OBJECT_PLANE => {
+                        if let Some(it) = context.generators.at_mut(unit_1)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                            && let Some(it) = it.object_plane.at_mut(i)
+                        {
+                            set!(S, *it, value_2);
+                        }
                     }
-                }
-                GL_EYE_PLANE => {
-                    if let Some(it) = context.generators.at_mut(unit_1)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                        && let Some(it) = it.eye_plane.at_mut(i)
-                    {
-                        set!(S, *it, value_2);
+                    GL_EYE_PLANE => {
+                        if let Some(it) = context.generators.at_mut(unit_1)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                            && let Some(it) = it.eye_plane.at_mut(i)
+                        {
+                            set!(S, *it, value_2);
+                        }
                     }
+                    _ => {}
                 }
-                _ => {}
             }
         }
     }
@@ -5474,36 +5638,38 @@ mod glMultiTexGendvEXT {
 mod glMultiTexGenfEXT {
     fn enter(thread: Whole, memory: M, seen: O, texunit: u32, coord: u32, pname: u32, param: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::generator_numbers(coord, pname) == 1 {
-            let unit_0: u32 = number::sub(i64::from(texunit), GL_TEXTURE0) as u32;
-            let i_1: i64 = 0;
-            let value_2: f64 = f64::from(param);
-            match i64::from(pname) {
-                GL_TEXTURE_GEN_MODE => {
-                    let value = (value_2 as i64) as u32;
-                    if let Some(it) = context.generators.at_mut(unit_0)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                    {
-                        set!(S, it.mode, value);
+        if !O::COMPILES || context.executes() {
+            if functions::generator_numbers(coord, pname) == 1 {
+                let unit_0: u32 = number::sub(i64::from(texunit), GL_TEXTURE0) as u32;
+                let i_1: i64 = 0;
+                let value_2: f64 = f64::from(param);
+                match i64::from(pname) {
+                    GL_TEXTURE_GEN_MODE => {
+                        let value = (value_2 as i64) as u32;
+                        if let Some(it) = context.generators.at_mut(unit_0)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                        {
+                            set!(S, it.mode, value);
+                        }
                     }
-                }
-                GL_OBJECT_PLANE => {
-                    if let Some(it) = context.generators.at_mut(unit_0)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                        && let Some(it) = it.object_plane.at_mut(i_1)
-                    {
-                        set!(S, *it, value_2);
+                    GL_OBJECT_PLANE => {
+                        if let Some(it) = context.generators.at_mut(unit_0)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                            && let Some(it) = it.object_plane.at_mut(i_1)
+                        {
+                            set!(S, *it, value_2);
+                        }
                     }
-                }
-                GL_EYE_PLANE => {
-                    if let Some(it) = context.generators.at_mut(unit_0)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                        && let Some(it) = it.eye_plane.at_mut(i_1)
-                    {
-                        set!(S, *it, value_2);
+                    GL_EYE_PLANE => {
+                        if let Some(it) = context.generators.at_mut(unit_0)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                            && let Some(it) = it.eye_plane.at_mut(i_1)
+                        {
+                            set!(S, *it, value_2);
+                        }
                     }
+                    _ => {}
                 }
-                _ => {}
             }
         }
     }
@@ -5512,35 +5678,37 @@ mod glMultiTexGenfEXT {
 mod glMultiTexGenfvEXT {
     fn enter(thread: Whole, memory: M, seen: O, texunit: u32, coord: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, functions::generator_numbers(coord, pname)) {
-            let unit_1: u32 = number::sub(i64::from(texunit), GL_TEXTURE0) as u32;
-            let value_2: f64 = f64::from(memory.element::<f32>(params, i));
-            match i64::from(pname) {
-                GL_TEXTURE_GEN_MODE => {
-                    let value = (value_2 as i64) as u32;
-                    if let Some(it) = context.generators.at_mut(unit_1)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                    {
-                        set!(S, it.mode, value);
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, functions::generator_numbers(coord, pname)) {
+                let unit_1: u32 = number::sub(i64::from(texunit), GL_TEXTURE0) as u32;
+                let value_2: f64 = f64::from(memory.element::<f32>(params, i));
+                match i64::from(pname) {
+                    GL_TEXTURE_GEN_MODE => {
+                        let value = (value_2 as i64) as u32;
+                        if let Some(it) = context.generators.at_mut(unit_1)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                        {
+                            set!(S, it.mode, value);
+                        }
                     }
-                }
-                GL_OBJECT_PLANE => {
-                    if let Some(it) = context.generators.at_mut(unit_1)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                        && let Some(it) = it.object_plane.at_mut(i)
-                    {
-                        set!(S, *it, value_2);
+                    GL_OBJECT_PLANE => {
+                        if let Some(it) = context.generators.at_mut(unit_1)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                            && let Some(it) = it.object_plane.at_mut(i)
+                        {
+                            set!(S, *it, value_2);
+                        }
                     }
-                }
-                GL_EYE_PLANE => {
-                    if let Some(it) = context.generators.at_mut(unit_1)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                        && let Some(it) = it.eye_plane.at_mut(i)
-                    {
-                        set!(S, *it, value_2);
+                    GL_EYE_PLANE => {
+                        if let Some(it) = context.generators.at_mut(unit_1)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                            && let Some(it) = it.eye_plane.at_mut(i)
+                        {
+                            set!(S, *it, value_2);
+                        }
                     }
+                    _ => {}
                 }
-                _ => {}
             }
         }
     }
@@ -5549,36 +5717,38 @@ mod glMultiTexGenfvEXT {
 mod glMultiTexGeniEXT {
     fn enter(thread: Whole, memory: M, seen: O, texunit: u32, coord: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::generator_numbers(coord, pname) == 1 {
-            let unit_0: u32 = number::sub(i64::from(texunit), GL_TEXTURE0) as u32;
-            let i_1: i64 = 0;
-            let value_2: f64 = i64::from(param) as f64;
-            match i64::from(pname) {
-                GL_TEXTURE_GEN_MODE => {
-                    let value = (value_2 as i64) as u32;
-                    if let Some(it) = context.generators.at_mut(unit_0)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                    {
-                        set!(S, it.mode, value);
+        if !O::COMPILES || context.executes() {
+            if functions::generator_numbers(coord, pname) == 1 {
+                let unit_0: u32 = number::sub(i64::from(texunit), GL_TEXTURE0) as u32;
+                let i_1: i64 = 0;
+                let value_2: f64 = i64::from(param) as f64;
+                match i64::from(pname) {
+                    GL_TEXTURE_GEN_MODE => {
+                        let value = (value_2 as i64) as u32;
+                        if let Some(it) = context.generators.at_mut(unit_0)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                        {
+                            set!(S, it.mode, value);
+                        }
                     }
-                }
-                GL_OBJECT_PLANE => {
-                    if let Some(it) = context.generators.at_mut(unit_0)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                        && let Some(it) = it.object_plane.at_mut(i_1)
-                    {
-                        set!(S, *it, value_2);
+                    GL_OBJECT_PLANE => {
+                        if let Some(it) = context.generators.at_mut(unit_0)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                            && let Some(it) = it.object_plane.at_mut(i_1)
+                        {
+                            set!(S, *it, value_2);
+                        }
                     }
-                }
-                GL_EYE_PLANE => {
-                    if let Some(it) = context.generators.at_mut(unit_0)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                        && let Some(it) = it.eye_plane.at_mut(i_1)
-                    {
-                        set!(S, *it, value_2);
+                    GL_EYE_PLANE => {
+                        if let Some(it) = context.generators.at_mut(unit_0)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                            && let Some(it) = it.eye_plane.at_mut(i_1)
+                        {
+                            set!(S, *it, value_2);
+                        }
                     }
+                    _ => {}
                 }
-                _ => {}
             }
         }
     }
@@ -5587,35 +5757,37 @@ mod glMultiTexGeniEXT {
 mod glMultiTexGenivEXT {
     fn enter(thread: Whole, memory: M, seen: O, texunit: u32, coord: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, functions::generator_numbers(coord, pname)) {
-            let unit_1: u32 = number::sub(i64::from(texunit), GL_TEXTURE0) as u32;
-            let value_2: f64 = i64::from(memory.element::<i32>(params, i)) as f64;
-            match i64::from(pname) {
-                GL_TEXTURE_GEN_MODE => {
-                    let value = (value_2 as i64) as u32;
-                    if let Some(it) = context.generators.at_mut(unit_1)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                    {
-                        set!(S, it.mode, value);
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, functions::generator_numbers(coord, pname)) {
+                let unit_1: u32 = number::sub(i64::from(texunit), GL_TEXTURE0) as u32;
+                let value_2: f64 = i64::from(memory.element::<i32>(params, i)) as f64;
+                match i64::from(pname) {
+                    GL_TEXTURE_GEN_MODE => {
+                        let value = (value_2 as i64) as u32;
+                        if let Some(it) = context.generators.at_mut(unit_1)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                        {
+                            set!(S, it.mode, value);
+                        }
                     }
-                }
-                GL_OBJECT_PLANE => {
-                    if let Some(it) = context.generators.at_mut(unit_1)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                        && let Some(it) = it.object_plane.at_mut(i)
-                    {
-                        set!(S, *it, value_2);
+                    GL_OBJECT_PLANE => {
+                        if let Some(it) = context.generators.at_mut(unit_1)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                            && let Some(it) = it.object_plane.at_mut(i)
+                        {
+                            set!(S, *it, value_2);
+                        }
                     }
-                }
-                GL_EYE_PLANE => {
-                    if let Some(it) = context.generators.at_mut(unit_1)
-                        && let Some(it) = it.coordinates.at_mut(coord)
-                        && let Some(it) = it.eye_plane.at_mut(i)
-                    {
-                        set!(S, *it, value_2);
+                    GL_EYE_PLANE => {
+                        if let Some(it) = context.generators.at_mut(unit_1)
+                            && let Some(it) = it.coordinates.at_mut(coord)
+                            && let Some(it) = it.eye_plane.at_mut(i)
+                        {
+                            set!(S, *it, value_2);
+                        }
                     }
+                    _ => {}
                 }
-                _ => {}
             }
         }
     }
@@ -5650,100 +5822,102 @@ mod glMultiTexImage1DEXT {
             let object: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
             let is_defined: bool = pixels != 0 || context.pixel_unpack_buffer.is_some();
             let texel_bytes_8: i64 = crate::gl::texel_bytes(thread, memory, format, r#type);
-            if texel_bytes_8 > 0 {
-                let height_2: i32 = 1;
-                let depth_3: i32 = 1;
-                let format_4: u32 = internalformat as u32;
-                let compressed_bytes_5: i32 = 0;
-                let is_face_6: bool =
-                    i64::from(functions::texture_target(target)) != i64::from(target);
-                let Some(context) = thread.context.as_deref_mut() else { return };
-                let is_valid_7: bool = functions::takes_image_format(&*context, format_4)
-                    && (!is_face_6 || i64::from(width) == i64::from(height_2));
-                if is_valid_7 && object.is_none() {
-                    set!(S, context.has_default_images, true);
-                }
-                if {
-                    let mut group = context.group.lock();
-                    (is_valid_7
-                        && i64::from(
-                            group.textures.get(object).map_or(0, |it| it.immutable_levels),
-                        ) == 0)
-                } {
-                    let mut group = context.group.lock();
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.width, width);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            if !O::COMPILES || context.executes() {
+                if texel_bytes_8 > 0 {
+                    let height_2: i32 = 1;
+                    let depth_3: i32 = 1;
+                    let format_4: u32 = internalformat as u32;
+                    let compressed_bytes_5: i32 = 0;
+                    let is_face_6: bool =
+                        i64::from(functions::texture_target(target)) != i64::from(target);
+                    let is_valid_7: bool = functions::takes_image_format(&*context, format_4)
+                        && (!is_face_6 || i64::from(width) == i64::from(height_2));
+                    if is_valid_7 && object.is_none() {
+                        set!(S, context.has_default_images, true);
                     }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.height, height_2);
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.depth, depth_3);
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.format, format_4);
-                    }
-                    {
-                        let value = r#type;
+                    if {
+                        let mut group = context.group.lock();
+                        (is_valid_7
+                            && i64::from(
+                                group.textures.get(object).map_or(0, |it| it.immutable_levels),
+                            ) == 0)
+                    } {
+                        let mut group = context.group.lock();
                         if let Some(it) = group.textures.get_mut(object)
                             && let Some(it) = it.images.at_mut(target)
                             && let Some(it) = it.at_mut(level)
                         {
-                            set!(S, it.pixel_type, value);
+                            set!(S, it.width, width);
                         }
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.compressed_bytes, compressed_bytes_5);
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.shared, 0);
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.is_defined, is_defined);
-                    }
-                    {
-                        let value = Ref::NONE;
-                        if let Some(it) = group.textures.get_mut(object) {
-                            set!(S, it.image, value);
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.height, height_2);
                         }
-                    }
-                    {
-                        let value = Ref::NONE;
-                        if let Some(it) = group.textures.get_mut(object) {
-                            set!(S, it.surface, value);
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.depth, depth_3);
                         }
-                    }
-                    drop(group);
-                    if {
-                        let mut group = context.group.lock();
-                        (group.textures.get(object).map_or(false, |it| it.generates_levels)
-                            && i64::from(level)
-                                == i64::from(
-                                    group.textures.get(object).map_or(0, |it| it.base_level),
-                                ))
-                    } {
-                        crate::gl::generate_levels(thread, memory, object);
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.format, format_4);
+                        }
+                        {
+                            let value = r#type;
+                            if let Some(it) = group.textures.get_mut(object)
+                                && let Some(it) = it.images.at_mut(target)
+                                && let Some(it) = it.at_mut(level)
+                            {
+                                set!(S, it.pixel_type, value);
+                            }
+                        }
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.compressed_bytes, compressed_bytes_5);
+                        }
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.shared, 0);
+                        }
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.is_defined, is_defined);
+                        }
+                        {
+                            let value = Ref::NONE;
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.image, value);
+                            }
+                        }
+                        {
+                            let value = Ref::NONE;
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.surface, value);
+                            }
+                        }
+                        drop(group);
+                        if {
+                            let mut group = context.group.lock();
+                            (group.textures.get(object).map_or(false, |it| it.generates_levels)
+                                && i64::from(level)
+                                    == i64::from(
+                                        group.textures.get(object).map_or(0, |it| it.base_level),
+                                    ))
+                        } {
+                            crate::gl::generate_levels(thread, memory, object);
+                        }
                     }
                 }
             }
@@ -5781,99 +5955,101 @@ mod glMultiTexImage2DEXT {
             let object: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
             let is_defined: bool = pixels != 0 || context.pixel_unpack_buffer.is_some();
             let texel_bytes_7: i64 = crate::gl::texel_bytes(thread, memory, format, r#type);
-            if texel_bytes_7 > 0 {
-                let depth_2: i32 = 1;
-                let format_3: u32 = internalformat as u32;
-                let compressed_bytes_4: i32 = 0;
-                let is_face_5: bool =
-                    i64::from(functions::texture_target(target)) != i64::from(target);
-                let Some(context) = thread.context.as_deref_mut() else { return };
-                let is_valid_6: bool = functions::takes_image_format(&*context, format_3)
-                    && (!is_face_5 || i64::from(width) == i64::from(height));
-                if is_valid_6 && object.is_none() {
-                    set!(S, context.has_default_images, true);
-                }
-                if {
-                    let mut group = context.group.lock();
-                    (is_valid_6
-                        && i64::from(
-                            group.textures.get(object).map_or(0, |it| it.immutable_levels),
-                        ) == 0)
-                } {
-                    let mut group = context.group.lock();
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.width, width);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            if !O::COMPILES || context.executes() {
+                if texel_bytes_7 > 0 {
+                    let depth_2: i32 = 1;
+                    let format_3: u32 = internalformat as u32;
+                    let compressed_bytes_4: i32 = 0;
+                    let is_face_5: bool =
+                        i64::from(functions::texture_target(target)) != i64::from(target);
+                    let is_valid_6: bool = functions::takes_image_format(&*context, format_3)
+                        && (!is_face_5 || i64::from(width) == i64::from(height));
+                    if is_valid_6 && object.is_none() {
+                        set!(S, context.has_default_images, true);
                     }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.height, height);
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.depth, depth_2);
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.format, format_3);
-                    }
-                    {
-                        let value = r#type;
+                    if {
+                        let mut group = context.group.lock();
+                        (is_valid_6
+                            && i64::from(
+                                group.textures.get(object).map_or(0, |it| it.immutable_levels),
+                            ) == 0)
+                    } {
+                        let mut group = context.group.lock();
                         if let Some(it) = group.textures.get_mut(object)
                             && let Some(it) = it.images.at_mut(target)
                             && let Some(it) = it.at_mut(level)
                         {
-                            set!(S, it.pixel_type, value);
+                            set!(S, it.width, width);
                         }
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.compressed_bytes, compressed_bytes_4);
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.shared, 0);
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.is_defined, is_defined);
-                    }
-                    {
-                        let value = Ref::NONE;
-                        if let Some(it) = group.textures.get_mut(object) {
-                            set!(S, it.image, value);
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.height, height);
                         }
-                    }
-                    {
-                        let value = Ref::NONE;
-                        if let Some(it) = group.textures.get_mut(object) {
-                            set!(S, it.surface, value);
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.depth, depth_2);
                         }
-                    }
-                    drop(group);
-                    if {
-                        let mut group = context.group.lock();
-                        (group.textures.get(object).map_or(false, |it| it.generates_levels)
-                            && i64::from(level)
-                                == i64::from(
-                                    group.textures.get(object).map_or(0, |it| it.base_level),
-                                ))
-                    } {
-                        crate::gl::generate_levels(thread, memory, object);
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.format, format_3);
+                        }
+                        {
+                            let value = r#type;
+                            if let Some(it) = group.textures.get_mut(object)
+                                && let Some(it) = it.images.at_mut(target)
+                                && let Some(it) = it.at_mut(level)
+                            {
+                                set!(S, it.pixel_type, value);
+                            }
+                        }
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.compressed_bytes, compressed_bytes_4);
+                        }
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.shared, 0);
+                        }
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.is_defined, is_defined);
+                        }
+                        {
+                            let value = Ref::NONE;
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.image, value);
+                            }
+                        }
+                        {
+                            let value = Ref::NONE;
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.surface, value);
+                            }
+                        }
+                        drop(group);
+                        if {
+                            let mut group = context.group.lock();
+                            (group.textures.get(object).map_or(false, |it| it.generates_levels)
+                                && i64::from(level)
+                                    == i64::from(
+                                        group.textures.get(object).map_or(0, |it| it.base_level),
+                                    ))
+                        } {
+                            crate::gl::generate_levels(thread, memory, object);
+                        }
                     }
                 }
             }
@@ -5914,98 +6090,100 @@ mod glMultiTexImage3DEXT {
             let object: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
             let is_defined: bool = pixels != 0 || context.pixel_unpack_buffer.is_some();
             let texel_bytes_6: i64 = crate::gl::texel_bytes(thread, memory, format, r#type);
-            if texel_bytes_6 > 0 {
-                let format_2: u32 = internalformat as u32;
-                let compressed_bytes_3: i32 = 0;
-                let is_face_4: bool =
-                    i64::from(functions::texture_target(target)) != i64::from(target);
-                let Some(context) = thread.context.as_deref_mut() else { return };
-                let is_valid_5: bool = functions::takes_image_format(&*context, format_2)
-                    && (!is_face_4 || i64::from(width) == i64::from(height));
-                if is_valid_5 && object.is_none() {
-                    set!(S, context.has_default_images, true);
-                }
-                if {
-                    let mut group = context.group.lock();
-                    (is_valid_5
-                        && i64::from(
-                            group.textures.get(object).map_or(0, |it| it.immutable_levels),
-                        ) == 0)
-                } {
-                    let mut group = context.group.lock();
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.width, width);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            if !O::COMPILES || context.executes() {
+                if texel_bytes_6 > 0 {
+                    let format_2: u32 = internalformat as u32;
+                    let compressed_bytes_3: i32 = 0;
+                    let is_face_4: bool =
+                        i64::from(functions::texture_target(target)) != i64::from(target);
+                    let is_valid_5: bool = functions::takes_image_format(&*context, format_2)
+                        && (!is_face_4 || i64::from(width) == i64::from(height));
+                    if is_valid_5 && object.is_none() {
+                        set!(S, context.has_default_images, true);
                     }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.height, height);
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.depth, depth);
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.format, format_2);
-                    }
-                    {
-                        let value = r#type;
+                    if {
+                        let mut group = context.group.lock();
+                        (is_valid_5
+                            && i64::from(
+                                group.textures.get(object).map_or(0, |it| it.immutable_levels),
+                            ) == 0)
+                    } {
+                        let mut group = context.group.lock();
                         if let Some(it) = group.textures.get_mut(object)
                             && let Some(it) = it.images.at_mut(target)
                             && let Some(it) = it.at_mut(level)
                         {
-                            set!(S, it.pixel_type, value);
+                            set!(S, it.width, width);
                         }
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.compressed_bytes, compressed_bytes_3);
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.shared, 0);
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.is_defined, is_defined);
-                    }
-                    {
-                        let value = Ref::NONE;
-                        if let Some(it) = group.textures.get_mut(object) {
-                            set!(S, it.image, value);
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.height, height);
                         }
-                    }
-                    {
-                        let value = Ref::NONE;
-                        if let Some(it) = group.textures.get_mut(object) {
-                            set!(S, it.surface, value);
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.depth, depth);
                         }
-                    }
-                    drop(group);
-                    if {
-                        let mut group = context.group.lock();
-                        (group.textures.get(object).map_or(false, |it| it.generates_levels)
-                            && i64::from(level)
-                                == i64::from(
-                                    group.textures.get(object).map_or(0, |it| it.base_level),
-                                ))
-                    } {
-                        crate::gl::generate_levels(thread, memory, object);
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.format, format_2);
+                        }
+                        {
+                            let value = r#type;
+                            if let Some(it) = group.textures.get_mut(object)
+                                && let Some(it) = it.images.at_mut(target)
+                                && let Some(it) = it.at_mut(level)
+                            {
+                                set!(S, it.pixel_type, value);
+                            }
+                        }
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.compressed_bytes, compressed_bytes_3);
+                        }
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.shared, 0);
+                        }
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.is_defined, is_defined);
+                        }
+                        {
+                            let value = Ref::NONE;
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.image, value);
+                            }
+                        }
+                        {
+                            let value = Ref::NONE;
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.surface, value);
+                            }
+                        }
+                        drop(group);
+                        if {
+                            let mut group = context.group.lock();
+                            (group.textures.get(object).map_or(false, |it| it.generates_levels)
+                                && i64::from(level)
+                                    == i64::from(
+                                        group.textures.get(object).map_or(0, |it| it.base_level),
+                                    ))
+                        } {
+                            crate::gl::generate_levels(thread, memory, object);
+                        }
                     }
                 }
             }
@@ -6016,58 +6194,60 @@ mod glMultiTexImage3DEXT {
 mod glMultiTexParameterIivEXT {
     fn enter(thread: S, memory: M, seen: O, texunit: u32, target: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let object: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
-        if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
-            if S::WHOLE
-                && let Some(context) = context.whole()
-            {
-                let mut group = context.group.lock();
-                for i in number::range(0, 4) {
-                    {
-                        let value = memory.element::<i32>(params, i) as u32;
-                        if let Some(it) = group.textures.get_mut(object)
-                            && let Some(it) = it.sampling.border_color.at_mut(i)
+        if !O::COMPILES || context.executes() {
+            let object: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
+            if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
+                if S::WHOLE
+                    && let Some(context) = context.whole()
+                {
+                    let mut group = context.group.lock();
+                    for i in number::range(0, 4) {
                         {
-                            set!(S, *it, value);
+                            let value = memory.element::<i32>(params, i) as u32;
+                            if let Some(it) = group.textures.get_mut(object)
+                                && let Some(it) = it.sampling.border_color.at_mut(i)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
                 }
-            }
-        } else {
-            let level_2: i32 = memory.element::<i32>(params, 0);
-            let mut group = context.group.lock();
-            if i64::from(level_2) >= 0 {
-                match i64::from(pname) {
-                    GL_TEXTURE_BASE_LEVEL => {
-                        if let Some(it) = group.textures.get_mut(object) {
-                            set!(S, it.base_level, level_2);
+            } else {
+                let level_2: i32 = memory.element::<i32>(params, 0);
+                let mut group = context.group.lock();
+                if i64::from(level_2) >= 0 {
+                    match i64::from(pname) {
+                        GL_TEXTURE_BASE_LEVEL => {
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.base_level, level_2);
+                            }
                         }
-                    }
-                    GL_TEXTURE_MAX_LEVEL => {
-                        if let Some(it) = group.textures.get_mut(object) {
-                            set!(S, it.max_level, level_2);
+                        GL_TEXTURE_MAX_LEVEL => {
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.max_level, level_2);
+                            }
                         }
-                    }
-                    GL_GENERATE_MIPMAP => {
-                        let value = i64::from(level_2) != 0;
-                        if let Some(it) = group.textures.get_mut(object) {
-                            set!(S, it.generates_levels, value);
+                        GL_GENERATE_MIPMAP => {
+                            let value = i64::from(level_2) != 0;
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.generates_levels, value);
+                            }
                         }
+                        _ => {}
                     }
-                    _ => {}
                 }
-            }
-            drop(group);
-            if S::WHOLE
-                && let Some(thread) = thread.whole()
-            {
-                crate::gl::set_texture_parameter(
-                    thread,
-                    memory,
-                    object,
-                    pname,
-                    memory.element::<i32>(params, 0),
-                );
+                drop(group);
+                if S::WHOLE
+                    && let Some(thread) = thread.whole()
+                {
+                    crate::gl::set_texture_parameter(
+                        thread,
+                        memory,
+                        object,
+                        pname,
+                        memory.element::<i32>(params, 0),
+                    );
+                }
             }
         }
     }
@@ -6076,58 +6256,60 @@ mod glMultiTexParameterIivEXT {
 mod glMultiTexParameterIuivEXT {
     fn enter(thread: S, memory: M, seen: O, texunit: u32, target: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let object: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
-        if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
-            if S::WHOLE
-                && let Some(context) = context.whole()
-            {
-                let mut group = context.group.lock();
-                for i in number::range(0, 4) {
-                    {
-                        let value = memory.element::<u32>(params, i);
-                        if let Some(it) = group.textures.get_mut(object)
-                            && let Some(it) = it.sampling.border_color.at_mut(i)
+        if !O::COMPILES || context.executes() {
+            let object: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
+            if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
+                if S::WHOLE
+                    && let Some(context) = context.whole()
+                {
+                    let mut group = context.group.lock();
+                    for i in number::range(0, 4) {
                         {
-                            set!(S, *it, value);
+                            let value = memory.element::<u32>(params, i);
+                            if let Some(it) = group.textures.get_mut(object)
+                                && let Some(it) = it.sampling.border_color.at_mut(i)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
                 }
-            }
-        } else {
-            let level_2: i32 = memory.element::<u32>(params, 0) as i32;
-            let mut group = context.group.lock();
-            if i64::from(level_2) >= 0 {
-                match i64::from(pname) {
-                    GL_TEXTURE_BASE_LEVEL => {
-                        if let Some(it) = group.textures.get_mut(object) {
-                            set!(S, it.base_level, level_2);
+            } else {
+                let level_2: i32 = memory.element::<u32>(params, 0) as i32;
+                let mut group = context.group.lock();
+                if i64::from(level_2) >= 0 {
+                    match i64::from(pname) {
+                        GL_TEXTURE_BASE_LEVEL => {
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.base_level, level_2);
+                            }
                         }
-                    }
-                    GL_TEXTURE_MAX_LEVEL => {
-                        if let Some(it) = group.textures.get_mut(object) {
-                            set!(S, it.max_level, level_2);
+                        GL_TEXTURE_MAX_LEVEL => {
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.max_level, level_2);
+                            }
                         }
-                    }
-                    GL_GENERATE_MIPMAP => {
-                        let value = i64::from(level_2) != 0;
-                        if let Some(it) = group.textures.get_mut(object) {
-                            set!(S, it.generates_levels, value);
+                        GL_GENERATE_MIPMAP => {
+                            let value = i64::from(level_2) != 0;
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.generates_levels, value);
+                            }
                         }
+                        _ => {}
                     }
-                    _ => {}
                 }
-            }
-            drop(group);
-            if S::WHOLE
-                && let Some(thread) = thread.whole()
-            {
-                crate::gl::set_texture_parameter(
-                    thread,
-                    memory,
-                    object,
-                    pname,
-                    memory.element::<u32>(params, 0) as i32,
-                );
+                drop(group);
+                if S::WHOLE
+                    && let Some(thread) = thread.whole()
+                {
+                    crate::gl::set_texture_parameter(
+                        thread,
+                        memory,
+                        object,
+                        pname,
+                        memory.element::<u32>(params, 0) as i32,
+                    );
+                }
             }
         }
     }
@@ -6136,45 +6318,9 @@ mod glMultiTexParameterIuivEXT {
 mod glMultiTexParameterfEXT {
     fn enter(thread: S, memory: M, seen: O, texunit: u32, target: u32, pname: u32, param: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let object: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
-        let level_1: i32 = (param as i64) as i32;
-        let mut group = context.group.lock();
-        if i64::from(level_1) >= 0 {
-            match i64::from(pname) {
-                GL_TEXTURE_BASE_LEVEL => {
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.base_level, level_1);
-                    }
-                }
-                GL_TEXTURE_MAX_LEVEL => {
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.max_level, level_1);
-                    }
-                }
-                GL_GENERATE_MIPMAP => {
-                    let value = i64::from(level_1) != 0;
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.generates_levels, value);
-                    }
-                }
-                _ => {}
-            }
-        }
-        drop(group);
-        if S::WHOLE
-            && let Some(thread) = thread.whole()
-        {
-            crate::gl::set_texture_parameter_float(thread, memory, object, pname, param);
-        }
-    }
-}
-
-mod glMultiTexParameterfvEXT {
-    fn enter(thread: S, memory: M, seen: O, texunit: u32, target: u32, pname: u32, params: u64) {
-        let Some(context) = thread.context.as_deref_mut() else { return };
-        let object: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
-        if i64::from(pname) != GL_TEXTURE_BORDER_COLOR {
-            let level_1: i32 = (memory.element::<f32>(params, 0) as i64) as i32;
+        if !O::COMPILES || context.executes() {
+            let object: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
+            let level_1: i32 = (param as i64) as i32;
             let mut group = context.group.lock();
             if i64::from(level_1) >= 0 {
                 match i64::from(pname) {
@@ -6201,13 +6347,53 @@ mod glMultiTexParameterfvEXT {
             if S::WHOLE
                 && let Some(thread) = thread.whole()
             {
-                crate::gl::set_texture_parameter_float(
-                    thread,
-                    memory,
-                    object,
-                    pname,
-                    memory.element::<f32>(params, 0),
-                );
+                crate::gl::set_texture_parameter_float(thread, memory, object, pname, param);
+            }
+        }
+    }
+}
+
+mod glMultiTexParameterfvEXT {
+    fn enter(thread: S, memory: M, seen: O, texunit: u32, target: u32, pname: u32, params: u64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            let object: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
+            if i64::from(pname) != GL_TEXTURE_BORDER_COLOR {
+                let level_1: i32 = (memory.element::<f32>(params, 0) as i64) as i32;
+                let mut group = context.group.lock();
+                if i64::from(level_1) >= 0 {
+                    match i64::from(pname) {
+                        GL_TEXTURE_BASE_LEVEL => {
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.base_level, level_1);
+                            }
+                        }
+                        GL_TEXTURE_MAX_LEVEL => {
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.max_level, level_1);
+                            }
+                        }
+                        GL_GENERATE_MIPMAP => {
+                            let value = i64::from(level_1) != 0;
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.generates_levels, value);
+                            }
+                        }
+                        _ => {}
+                    }
+                }
+                drop(group);
+                if S::WHOLE
+                    && let Some(thread) = thread.whole()
+                {
+                    crate::gl::set_texture_parameter_float(
+                        thread,
+                        memory,
+                        object,
+                        pname,
+                        memory.element::<f32>(params, 0),
+                    );
+                }
             }
         }
     }
@@ -6216,75 +6402,23 @@ mod glMultiTexParameterfvEXT {
 mod glMultiTexParameteriEXT {
     fn enter(thread: S, memory: M, seen: O, texunit: u32, target: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let object: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
-        let mut group = context.group.lock();
-        if i64::from(param) >= 0 {
-            match i64::from(pname) {
-                GL_TEXTURE_BASE_LEVEL => {
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.base_level, param);
-                    }
-                }
-                GL_TEXTURE_MAX_LEVEL => {
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.max_level, param);
-                    }
-                }
-                GL_GENERATE_MIPMAP => {
-                    let value = i64::from(param) != 0;
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.generates_levels, value);
-                    }
-                }
-                _ => {}
-            }
-        }
-        drop(group);
-        if S::WHOLE
-            && let Some(thread) = thread.whole()
-        {
-            crate::gl::set_texture_parameter(thread, memory, object, pname, param);
-        }
-    }
-}
-
-mod glMultiTexParameterivEXT {
-    fn enter(thread: S, memory: M, seen: O, texunit: u32, target: u32, pname: u32, params: u64) {
-        let Some(context) = thread.context.as_deref_mut() else { return };
-        let object: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
-        if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
-            if S::WHOLE
-                && let Some(context) = context.whole()
-            {
-                let mut group = context.group.lock();
-                for i in number::range(0, 4) {
-                    {
-                        let value = memory.element::<i32>(params, i) as u32;
-                        if let Some(it) = group.textures.get_mut(object)
-                            && let Some(it) = it.sampling.border_color.at_mut(i)
-                        {
-                            set!(S, *it, value);
-                        }
-                    }
-                }
-            }
-        } else {
-            let level_2: i32 = memory.element::<i32>(params, 0);
+        if !O::COMPILES || context.executes() {
+            let object: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
             let mut group = context.group.lock();
-            if i64::from(level_2) >= 0 {
+            if i64::from(param) >= 0 {
                 match i64::from(pname) {
                     GL_TEXTURE_BASE_LEVEL => {
                         if let Some(it) = group.textures.get_mut(object) {
-                            set!(S, it.base_level, level_2);
+                            set!(S, it.base_level, param);
                         }
                     }
                     GL_TEXTURE_MAX_LEVEL => {
                         if let Some(it) = group.textures.get_mut(object) {
-                            set!(S, it.max_level, level_2);
+                            set!(S, it.max_level, param);
                         }
                     }
                     GL_GENERATE_MIPMAP => {
-                        let value = i64::from(level_2) != 0;
+                        let value = i64::from(param) != 0;
                         if let Some(it) = group.textures.get_mut(object) {
                             set!(S, it.generates_levels, value);
                         }
@@ -6296,13 +6430,69 @@ mod glMultiTexParameterivEXT {
             if S::WHOLE
                 && let Some(thread) = thread.whole()
             {
-                crate::gl::set_texture_parameter(
-                    thread,
-                    memory,
-                    object,
-                    pname,
-                    memory.element::<i32>(params, 0),
-                );
+                crate::gl::set_texture_parameter(thread, memory, object, pname, param);
+            }
+        }
+    }
+}
+
+mod glMultiTexParameterivEXT {
+    fn enter(thread: S, memory: M, seen: O, texunit: u32, target: u32, pname: u32, params: u64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            let object: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
+            if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
+                if S::WHOLE
+                    && let Some(context) = context.whole()
+                {
+                    let mut group = context.group.lock();
+                    for i in number::range(0, 4) {
+                        {
+                            let value = memory.element::<i32>(params, i) as u32;
+                            if let Some(it) = group.textures.get_mut(object)
+                                && let Some(it) = it.sampling.border_color.at_mut(i)
+                            {
+                                set!(S, *it, value);
+                            }
+                        }
+                    }
+                }
+            } else {
+                let level_2: i32 = memory.element::<i32>(params, 0);
+                let mut group = context.group.lock();
+                if i64::from(level_2) >= 0 {
+                    match i64::from(pname) {
+                        GL_TEXTURE_BASE_LEVEL => {
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.base_level, level_2);
+                            }
+                        }
+                        GL_TEXTURE_MAX_LEVEL => {
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.max_level, level_2);
+                            }
+                        }
+                        GL_GENERATE_MIPMAP => {
+                            let value = i64::from(level_2) != 0;
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.generates_levels, value);
+                            }
+                        }
+                        _ => {}
+                    }
+                }
+                drop(group);
+                if S::WHOLE
+                    && let Some(thread) = thread.whole()
+                {
+                    crate::gl::set_texture_parameter(
+                        thread,
+                        memory,
+                        object,
+                        pname,
+                        memory.element::<i32>(params, 0),
+                    );
+                }
             }
         }
     }
@@ -6333,31 +6523,33 @@ mod glMultiTexSubImage1DEXT {
             crate::gl::unpack_2d(thread, memory, seen, 7, pixels, width, 1, format, r#type);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let texture_0: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
-            if {
-                let mut group = context.group.lock();
-                group
-                    .textures
-                    .get(texture_0)
-                    .and_then(|it| it.images.at(target))
-                    .is_some_and(|it| it.contains_key(&level))
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(texture_0)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, true);
-                }
-                drop(group);
+            if !O::COMPILES || context.executes() {
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(
-                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
-                            ))
+                    group
+                        .textures
+                        .get(texture_0)
+                        .and_then(|it| it.images.at(target))
+                        .is_some_and(|it| it.contains_key(&level))
                 } {
-                    crate::gl::generate_levels(thread, memory, texture_0);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(texture_0)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, true);
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_0);
+                    }
                 }
             }
         }
@@ -6391,31 +6583,33 @@ mod glMultiTexSubImage2DEXT {
             crate::gl::unpack_2d(thread, memory, seen, 9, pixels, width, height, format, r#type);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let texture_0: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
-            if {
-                let mut group = context.group.lock();
-                group
-                    .textures
-                    .get(texture_0)
-                    .and_then(|it| it.images.at(target))
-                    .is_some_and(|it| it.contains_key(&level))
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(texture_0)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, true);
-                }
-                drop(group);
+            if !O::COMPILES || context.executes() {
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(
-                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
-                            ))
+                    group
+                        .textures
+                        .get(texture_0)
+                        .and_then(|it| it.images.at(target))
+                        .is_some_and(|it| it.contains_key(&level))
                 } {
-                    crate::gl::generate_levels(thread, memory, texture_0);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(texture_0)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, true);
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_0);
+                    }
                 }
             }
         }
@@ -6453,31 +6647,33 @@ mod glMultiTexSubImage3DEXT {
             );
             let Some(context) = thread.context.as_deref_mut() else { return };
             let texture_0: Ref<Texture> = functions::unit_texture(&*context, texunit, target);
-            if {
-                let mut group = context.group.lock();
-                group
-                    .textures
-                    .get(texture_0)
-                    .and_then(|it| it.images.at(target))
-                    .is_some_and(|it| it.contains_key(&level))
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(texture_0)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, true);
-                }
-                drop(group);
+            if !O::COMPILES || context.executes() {
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(
-                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
-                            ))
+                    group
+                        .textures
+                        .get(texture_0)
+                        .and_then(|it| it.images.at(target))
+                        .is_some_and(|it| it.contains_key(&level))
                 } {
-                    crate::gl::generate_levels(thread, memory, texture_0);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(texture_0)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, true);
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_0);
+                    }
                 }
             }
         }
@@ -6540,7 +6736,9 @@ mod glMulticastBufferSubDataNV {
                 .find(&context.group, u64::from(buffer), |group| &mut group.buffers);
         if changed.is_some() && offset >= 0 && size > 0 {
             observe::elements(seen, 4, data, size, 1);
-            crate::gl::lose_contents(thread, memory, changed);
+            if !O::COMPILES || context.executes() {
+                crate::gl::lose_contents(thread, memory, changed);
+            }
         }
     }
 }
@@ -6566,12 +6764,14 @@ mod glMulticastCopyBufferSubDataNV {
             return;
         }
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let found_0: Ref<Buffer> =
-            context
-                .caches
-                .buffers
-                .find(&context.group, u64::from(writeBuffer), |group| &mut group.buffers);
-        crate::gl::lose_contents(thread, memory, found_0);
+        if !O::COMPILES || context.executes() {
+            let found_0: Ref<Buffer> =
+                context
+                    .caches
+                    .buffers
+                    .find(&context.group, u64::from(writeBuffer), |group| &mut group.buffers);
+            crate::gl::lose_contents(thread, memory, found_0);
+        }
     }
 }
 
@@ -6701,17 +6901,19 @@ mod glNamedCopyBufferSubDataEXT {
             return;
         }
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let found_0: Ref<Buffer> =
-            context
-                .caches
-                .buffers
-                .find(&context.group, u64::from(readBuffer), |group| &mut group.buffers);
-        let found_1: Ref<Buffer> =
-            context
-                .caches
-                .buffers
-                .find(&context.group, u64::from(writeBuffer), |group| &mut group.buffers);
-        crate::gl::copy_buffer(thread, memory, found_0, found_1, readOffset, writeOffset, size);
+        if !O::COMPILES || context.executes() {
+            let found_0: Ref<Buffer> =
+                context
+                    .caches
+                    .buffers
+                    .find(&context.group, u64::from(readBuffer), |group| &mut group.buffers);
+            let found_1: Ref<Buffer> =
+                context
+                    .caches
+                    .buffers
+                    .find(&context.group, u64::from(writeBuffer), |group| &mut group.buffers);
+            crate::gl::copy_buffer(thread, memory, found_0, found_1, readOffset, writeOffset, size);
+        }
     }
 }
 
@@ -6931,24 +7133,28 @@ mod glNamedProgramStringEXT {
             return;
         }
         let mut group = context.group.lock();
-        if functions::is_assembly_target(target) && i64::from(format) == GL_PROGRAM_FORMAT_ASCII_ARB
-        {
-            let changed: Ref<AssemblyProgram> = group.assembly_programs.bind(u64::from(program));
-            if i64::from(group.assembly_programs.get(changed).map_or(0, |it| it.target)) == 0
-                || i64::from(group.assembly_programs.get(changed).map_or(0, |it| it.target))
-                    == i64::from(target)
+        if !O::COMPILES || context.executes() {
+            if functions::is_assembly_target(target)
+                && i64::from(format) == GL_PROGRAM_FORMAT_ASCII_ARB
             {
-                if let Some(it) = group.assembly_programs.get_mut(changed) {
-                    set!(S, it.target, target);
-                }
-                if let Some(it) = group.assembly_programs.get_mut(changed) {
-                    set!(S, it.length, len);
-                }
-                if S::WHOLE
-                    && let Some(group) = group.whole()
+                let changed: Ref<AssemblyProgram> =
+                    group.assembly_programs.bind(u64::from(program));
+                if i64::from(group.assembly_programs.get(changed).map_or(0, |it| it.target)) == 0
+                    || i64::from(group.assembly_programs.get(changed).map_or(0, |it| it.target))
+                        == i64::from(target)
                 {
                     if let Some(it) = group.assembly_programs.get_mut(changed) {
-                        set!(S, it.format, format);
+                        set!(S, it.target, target);
+                    }
+                    if let Some(it) = group.assembly_programs.get_mut(changed) {
+                        set!(S, it.length, len);
+                    }
+                    if S::WHOLE
+                        && let Some(group) = group.whole()
+                    {
+                        if let Some(it) = group.assembly_programs.get_mut(changed) {
+                            set!(S, it.format, format);
+                        }
                     }
                 }
             }
@@ -7159,6 +7365,50 @@ mod glNormalPointerEXT {
     }
 }
 
+mod glPrimitiveBoundingBoxARB {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
+        minX: f32,
+        minY: f32,
+        minZ: f32,
+        minW: f32,
+        maxX: f32,
+        maxY: f32,
+        maxZ: f32,
+        maxW: f32,
+    ) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.bounding_box.at_mut(0) {
+                set!(S, *it, minX);
+            }
+            if let Some(it) = context.bounding_box.at_mut(1) {
+                set!(S, *it, minY);
+            }
+            if let Some(it) = context.bounding_box.at_mut(2) {
+                set!(S, *it, minZ);
+            }
+            if let Some(it) = context.bounding_box.at_mut(3) {
+                set!(S, *it, minW);
+            }
+            if let Some(it) = context.bounding_box.at_mut(4) {
+                set!(S, *it, maxX);
+            }
+            if let Some(it) = context.bounding_box.at_mut(5) {
+                set!(S, *it, maxY);
+            }
+            if let Some(it) = context.bounding_box.at_mut(6) {
+                set!(S, *it, maxZ);
+            }
+            if let Some(it) = context.bounding_box.at_mut(7) {
+                set!(S, *it, maxW);
+            }
+        }
+    }
+}
+
 mod glProgramStringARB {
     fn enter(thread: S, memory: M, seen: O, target: u32, format: u32, len: i32, string: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
@@ -7199,26 +7449,28 @@ mod glProgramUniform1dEXT {
     fn enter(thread: Whole, memory: M, seen: O, program: u32, location: i32, x: f64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::program_named(&*context, &*group, program);
-            {
-                let value = GL_DOUBLE as u32;
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::program_named(&*context, &*group, program);
+                {
+                    let value = GL_DOUBLE as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
+                }
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(S, it.kind, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(0)
-            {
-                set!(S, *it, x);
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(0)
+                {
+                    set!(S, *it, x);
+                }
             }
         }
     }
@@ -7238,21 +7490,23 @@ mod glProgramUniform1dvEXT {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE as u32,
-                count,
-                false,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE as u32,
+                    count,
+                    false,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -7261,32 +7515,34 @@ mod glProgramUniform2dEXT {
     fn enter(thread: Whole, memory: M, seen: O, program: u32, location: i32, x: f64, y: f64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::program_named(&*context, &*group, program);
-            {
-                let value = GL_DOUBLE_VEC2 as u32;
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::program_named(&*context, &*group, program);
+                {
+                    let value = GL_DOUBLE_VEC2 as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
+                }
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(S, it.kind, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(0)
-            {
-                set!(S, *it, x);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(1)
-            {
-                set!(S, *it, y);
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(0)
+                {
+                    set!(S, *it, x);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(1)
+                {
+                    set!(S, *it, y);
+                }
             }
         }
     }
@@ -7306,21 +7562,23 @@ mod glProgramUniform2dvEXT {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_VEC2 as u32,
-                count,
-                false,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_VEC2 as u32,
+                    count,
+                    false,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -7338,38 +7596,40 @@ mod glProgramUniform3dEXT {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::program_named(&*context, &*group, program);
-            {
-                let value = GL_DOUBLE_VEC3 as u32;
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::program_named(&*context, &*group, program);
+                {
+                    let value = GL_DOUBLE_VEC3 as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
+                }
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(S, it.kind, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(0)
-            {
-                set!(S, *it, x);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(1)
-            {
-                set!(S, *it, y);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(2)
-            {
-                set!(S, *it, z);
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(0)
+                {
+                    set!(S, *it, x);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(1)
+                {
+                    set!(S, *it, y);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(2)
+                {
+                    set!(S, *it, z);
+                }
             }
         }
     }
@@ -7389,21 +7649,23 @@ mod glProgramUniform3dvEXT {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_VEC3 as u32,
-                count,
-                false,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_VEC3 as u32,
+                    count,
+                    false,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -7422,44 +7684,46 @@ mod glProgramUniform4dEXT {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::program_named(&*context, &*group, program);
-            {
-                let value = GL_DOUBLE_VEC4 as u32;
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::program_named(&*context, &*group, program);
+                {
+                    let value = GL_DOUBLE_VEC4 as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
+                }
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(S, it.kind, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(0)
-            {
-                set!(S, *it, x);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(1)
-            {
-                set!(S, *it, y);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(2)
-            {
-                set!(S, *it, z);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.doubles.at_mut(3)
-            {
-                set!(S, *it, w);
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(0)
+                {
+                    set!(S, *it, x);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(1)
+                {
+                    set!(S, *it, y);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(2)
+                {
+                    set!(S, *it, z);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.doubles.at_mut(3)
+                {
+                    set!(S, *it, w);
+                }
             }
         }
     }
@@ -7479,21 +7743,23 @@ mod glProgramUniform4dvEXT {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_VEC4 as u32,
-                count,
-                false,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_VEC4 as u32,
+                    count,
+                    false,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -7513,21 +7779,23 @@ mod glProgramUniformMatrix2dvEXT {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_MAT2 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_MAT2 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -7547,21 +7815,23 @@ mod glProgramUniformMatrix2x3dvEXT {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_MAT2x3 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_MAT2x3 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -7581,21 +7851,23 @@ mod glProgramUniformMatrix2x4dvEXT {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_MAT2x4 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_MAT2x4 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -7615,21 +7887,23 @@ mod glProgramUniformMatrix3dvEXT {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_MAT3 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_MAT3 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -7649,21 +7923,23 @@ mod glProgramUniformMatrix3x2dvEXT {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_MAT3x2 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_MAT3x2 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -7683,21 +7959,23 @@ mod glProgramUniformMatrix3x4dvEXT {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_MAT3x4 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_MAT3x4 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -7717,21 +7995,23 @@ mod glProgramUniformMatrix4dvEXT {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_MAT4 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_MAT4 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -7751,21 +8031,23 @@ mod glProgramUniformMatrix4x2dvEXT {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_MAT4x2 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_MAT4x2 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -7785,21 +8067,23 @@ mod glProgramUniformMatrix4x3dvEXT {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_doubles(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_DOUBLE_MAT4x3 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_doubles(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_DOUBLE_MAT4x3 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -7889,12 +8173,14 @@ mod glSeparableFilter2D {
         crate::gl::unpack_2d(thread, memory, seen, 6, row, width, 1, format, r#type);
         crate::gl::unpack_2d(thread, memory, seen, 7, column, height, 1, format, r#type);
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if i64::from(target) == GL_SEPARABLE_2D {
-            if let Some(it) = context.imaging.at_mut(target) {
-                set!(S, it.width, width);
-            }
-            if let Some(it) = context.imaging.at_mut(target) {
-                set!(S, it.height, height);
+        if !O::COMPILES || context.executes() {
+            if i64::from(target) == GL_SEPARABLE_2D {
+                if let Some(it) = context.imaging.at_mut(target) {
+                    set!(S, it.width, width);
+                }
+                if let Some(it) = context.imaging.at_mut(target) {
+                    set!(S, it.height, height);
+                }
             }
         }
     }
@@ -8019,98 +8305,100 @@ mod glTexImage3DEXT {
             let Some(context) = thread.context.as_deref_mut() else { return };
             let is_defined: bool = pixels != 0 || context.pixel_unpack_buffer.is_some();
             let texel_bytes_5: i64 = crate::gl::texel_bytes(thread, memory, format, r#type);
-            if texel_bytes_5 > 0 {
-                let compressed_bytes_1: i32 = 0;
-                let Some(context) = thread.context.as_deref_mut() else { return };
-                let texture_2: Ref<Texture> = functions::bound_texture(&*context, target);
-                let is_face_3: bool =
-                    i64::from(functions::texture_target(target)) != i64::from(target);
-                let is_valid_4: bool = functions::takes_image_format(&*context, internalformat)
-                    && (!is_face_3 || i64::from(width) == i64::from(height));
-                if is_valid_4 && texture_2.is_none() {
-                    set!(S, context.has_default_images, true);
-                }
-                if {
-                    let mut group = context.group.lock();
-                    (is_valid_4
-                        && i64::from(
-                            group.textures.get(texture_2).map_or(0, |it| it.immutable_levels),
-                        ) == 0)
-                } {
-                    let mut group = context.group.lock();
-                    if let Some(it) = group.textures.get_mut(texture_2)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.width, width);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            if !O::COMPILES || context.executes() {
+                if texel_bytes_5 > 0 {
+                    let compressed_bytes_1: i32 = 0;
+                    let texture_2: Ref<Texture> = functions::bound_texture(&*context, target);
+                    let is_face_3: bool =
+                        i64::from(functions::texture_target(target)) != i64::from(target);
+                    let is_valid_4: bool = functions::takes_image_format(&*context, internalformat)
+                        && (!is_face_3 || i64::from(width) == i64::from(height));
+                    if is_valid_4 && texture_2.is_none() {
+                        set!(S, context.has_default_images, true);
                     }
-                    if let Some(it) = group.textures.get_mut(texture_2)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.height, height);
-                    }
-                    if let Some(it) = group.textures.get_mut(texture_2)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.depth, depth);
-                    }
-                    if let Some(it) = group.textures.get_mut(texture_2)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.format, internalformat);
-                    }
-                    {
-                        let value = r#type;
+                    if {
+                        let mut group = context.group.lock();
+                        (is_valid_4
+                            && i64::from(
+                                group.textures.get(texture_2).map_or(0, |it| it.immutable_levels),
+                            ) == 0)
+                    } {
+                        let mut group = context.group.lock();
                         if let Some(it) = group.textures.get_mut(texture_2)
                             && let Some(it) = it.images.at_mut(target)
                             && let Some(it) = it.at_mut(level)
                         {
-                            set!(S, it.pixel_type, value);
+                            set!(S, it.width, width);
                         }
-                    }
-                    if let Some(it) = group.textures.get_mut(texture_2)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.compressed_bytes, compressed_bytes_1);
-                    }
-                    if let Some(it) = group.textures.get_mut(texture_2)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.shared, 0);
-                    }
-                    if let Some(it) = group.textures.get_mut(texture_2)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.is_defined, is_defined);
-                    }
-                    {
-                        let value = Ref::NONE;
-                        if let Some(it) = group.textures.get_mut(texture_2) {
-                            set!(S, it.image, value);
+                        if let Some(it) = group.textures.get_mut(texture_2)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.height, height);
                         }
-                    }
-                    {
-                        let value = Ref::NONE;
-                        if let Some(it) = group.textures.get_mut(texture_2) {
-                            set!(S, it.surface, value);
+                        if let Some(it) = group.textures.get_mut(texture_2)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.depth, depth);
                         }
-                    }
-                    drop(group);
-                    if {
-                        let mut group = context.group.lock();
-                        (group.textures.get(texture_2).map_or(false, |it| it.generates_levels)
-                            && i64::from(level)
-                                == i64::from(
-                                    group.textures.get(texture_2).map_or(0, |it| it.base_level),
-                                ))
-                    } {
-                        crate::gl::generate_levels(thread, memory, texture_2);
+                        if let Some(it) = group.textures.get_mut(texture_2)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.format, internalformat);
+                        }
+                        {
+                            let value = r#type;
+                            if let Some(it) = group.textures.get_mut(texture_2)
+                                && let Some(it) = it.images.at_mut(target)
+                                && let Some(it) = it.at_mut(level)
+                            {
+                                set!(S, it.pixel_type, value);
+                            }
+                        }
+                        if let Some(it) = group.textures.get_mut(texture_2)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.compressed_bytes, compressed_bytes_1);
+                        }
+                        if let Some(it) = group.textures.get_mut(texture_2)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.shared, 0);
+                        }
+                        if let Some(it) = group.textures.get_mut(texture_2)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.is_defined, is_defined);
+                        }
+                        {
+                            let value = Ref::NONE;
+                            if let Some(it) = group.textures.get_mut(texture_2) {
+                                set!(S, it.image, value);
+                            }
+                        }
+                        {
+                            let value = Ref::NONE;
+                            if let Some(it) = group.textures.get_mut(texture_2) {
+                                set!(S, it.surface, value);
+                            }
+                        }
+                        drop(group);
+                        if {
+                            let mut group = context.group.lock();
+                            (group.textures.get(texture_2).map_or(false, |it| it.generates_levels)
+                                && i64::from(level)
+                                    == i64::from(
+                                        group.textures.get(texture_2).map_or(0, |it| it.base_level),
+                                    ))
+                        } {
+                            crate::gl::generate_levels(thread, memory, texture_2);
+                        }
                     }
                 }
             }
@@ -8129,34 +8417,36 @@ mod glTextureBufferEXT {
         buffer: u32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
-        let object: Ref<Texture> = group.textures.bind(u64::from(texture));
-        drop(group);
-        crate::gl::note_target(thread, memory, object, functions::texture_target(target));
-        let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
-        let found_4: Ref<Buffer> = group.buffers.find(u64::from(buffer));
-        drop(group);
-        crate::gl::give_to_driver(thread, memory, found_4);
-        let offset_1: i64 = 0;
-        let size_2: i64 = 0;
-        let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
-        let attached_3: Ref<Buffer> = group.buffers.find(u64::from(buffer));
-        if functions::takes_texel_format(&*context, internalformat)
-            && (i64::from(buffer) == 0 || attached_3.is_some())
-        {
-            if let Some(it) = group.textures.get_mut(object) {
-                set!(S, it.buffer_format, internalformat);
-            }
-            if let Some(it) = group.textures.get_mut(object) {
-                set!(S, it.buffer.buffer, attached_3);
-            }
-            if let Some(it) = group.textures.get_mut(object) {
-                set!(S, it.buffer.offset, offset_1);
-            }
-            if let Some(it) = group.textures.get_mut(object) {
-                set!(S, it.buffer.size, size_2);
+        if !O::COMPILES || context.executes() {
+            let mut group = context.group.lock();
+            let object: Ref<Texture> = group.textures.bind(u64::from(texture));
+            drop(group);
+            crate::gl::note_target(thread, memory, object, functions::texture_target(target));
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            let mut group = context.group.lock();
+            let found_4: Ref<Buffer> = group.buffers.find(u64::from(buffer));
+            drop(group);
+            crate::gl::give_to_driver(thread, memory, found_4);
+            let offset_1: i64 = 0;
+            let size_2: i64 = 0;
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            let mut group = context.group.lock();
+            let attached_3: Ref<Buffer> = group.buffers.find(u64::from(buffer));
+            if functions::takes_texel_format(&*context, internalformat)
+                && (i64::from(buffer) == 0 || attached_3.is_some())
+            {
+                if let Some(it) = group.textures.get_mut(object) {
+                    set!(S, it.buffer_format, internalformat);
+                }
+                if let Some(it) = group.textures.get_mut(object) {
+                    set!(S, it.buffer.buffer, attached_3);
+                }
+                if let Some(it) = group.textures.get_mut(object) {
+                    set!(S, it.buffer.offset, offset_1);
+                }
+                if let Some(it) = group.textures.get_mut(object) {
+                    set!(S, it.buffer.size, size_2);
+                }
             }
         }
     }
@@ -8178,33 +8468,35 @@ mod glTextureBufferRangeEXT {
         if size < 0 {
             return;
         }
-        let mut group = context.group.lock();
-        let object: Ref<Texture> = group.textures.bind(u64::from(texture));
-        drop(group);
-        crate::gl::note_target(thread, memory, object, target);
-        let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
-        let found_2: Ref<Buffer> = group.buffers.find(u64::from(buffer));
-        drop(group);
-        crate::gl::give_to_driver(thread, memory, found_2);
-        let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
-        if offset >= 0 && size > 0 {
-            let attached_1: Ref<Buffer> = group.buffers.find(u64::from(buffer));
-            if functions::takes_texel_format(&*context, internalformat)
-                && (i64::from(buffer) == 0 || attached_1.is_some())
-            {
-                if let Some(it) = group.textures.get_mut(object) {
-                    set!(S, it.buffer_format, internalformat);
-                }
-                if let Some(it) = group.textures.get_mut(object) {
-                    set!(S, it.buffer.buffer, attached_1);
-                }
-                if let Some(it) = group.textures.get_mut(object) {
-                    set!(S, it.buffer.offset, offset);
-                }
-                if let Some(it) = group.textures.get_mut(object) {
-                    set!(S, it.buffer.size, size);
+        if !O::COMPILES || context.executes() {
+            let mut group = context.group.lock();
+            let object: Ref<Texture> = group.textures.bind(u64::from(texture));
+            drop(group);
+            crate::gl::note_target(thread, memory, object, target);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            let mut group = context.group.lock();
+            let found_2: Ref<Buffer> = group.buffers.find(u64::from(buffer));
+            drop(group);
+            crate::gl::give_to_driver(thread, memory, found_2);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            let mut group = context.group.lock();
+            if offset >= 0 && size > 0 {
+                let attached_1: Ref<Buffer> = group.buffers.find(u64::from(buffer));
+                if functions::takes_texel_format(&*context, internalformat)
+                    && (i64::from(buffer) == 0 || attached_1.is_some())
+                {
+                    if let Some(it) = group.textures.get_mut(object) {
+                        set!(S, it.buffer_format, internalformat);
+                    }
+                    if let Some(it) = group.textures.get_mut(object) {
+                        set!(S, it.buffer.buffer, attached_1);
+                    }
+                    if let Some(it) = group.textures.get_mut(object) {
+                        set!(S, it.buffer.offset, offset);
+                    }
+                    if let Some(it) = group.textures.get_mut(object) {
+                        set!(S, it.buffer.size, size);
+                    }
                 }
             }
         }
@@ -8240,104 +8532,108 @@ mod glTextureImage1DEXT {
             let mut group = context.group.lock();
             let object: Ref<Texture> = group.textures.bind(u64::from(texture));
             drop(group);
-            crate::gl::note_target(thread, memory, object, functions::texture_target(target));
+            if !O::COMPILES || context.executes() {
+                crate::gl::note_target(thread, memory, object, functions::texture_target(target));
+            }
             let Some(context) = thread.context.as_deref_mut() else { return };
             let is_defined: bool = pixels != 0 || context.pixel_unpack_buffer.is_some();
             let texel_bytes_8: i64 = crate::gl::texel_bytes(thread, memory, format, r#type);
-            if texel_bytes_8 > 0 {
-                let height_2: i32 = 1;
-                let depth_3: i32 = 1;
-                let format_4: u32 = internalformat as u32;
-                let compressed_bytes_5: i32 = 0;
-                let is_face_6: bool =
-                    i64::from(functions::texture_target(target)) != i64::from(target);
-                let Some(context) = thread.context.as_deref_mut() else { return };
-                let is_valid_7: bool = functions::takes_image_format(&*context, format_4)
-                    && (!is_face_6 || i64::from(width) == i64::from(height_2));
-                if is_valid_7 && object.is_none() {
-                    set!(S, context.has_default_images, true);
-                }
-                if {
-                    let mut group = context.group.lock();
-                    (is_valid_7
-                        && i64::from(
-                            group.textures.get(object).map_or(0, |it| it.immutable_levels),
-                        ) == 0)
-                } {
-                    let mut group = context.group.lock();
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.width, width);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            if !O::COMPILES || context.executes() {
+                if texel_bytes_8 > 0 {
+                    let height_2: i32 = 1;
+                    let depth_3: i32 = 1;
+                    let format_4: u32 = internalformat as u32;
+                    let compressed_bytes_5: i32 = 0;
+                    let is_face_6: bool =
+                        i64::from(functions::texture_target(target)) != i64::from(target);
+                    let is_valid_7: bool = functions::takes_image_format(&*context, format_4)
+                        && (!is_face_6 || i64::from(width) == i64::from(height_2));
+                    if is_valid_7 && object.is_none() {
+                        set!(S, context.has_default_images, true);
                     }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.height, height_2);
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.depth, depth_3);
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.format, format_4);
-                    }
-                    {
-                        let value = r#type;
+                    if {
+                        let mut group = context.group.lock();
+                        (is_valid_7
+                            && i64::from(
+                                group.textures.get(object).map_or(0, |it| it.immutable_levels),
+                            ) == 0)
+                    } {
+                        let mut group = context.group.lock();
                         if let Some(it) = group.textures.get_mut(object)
                             && let Some(it) = it.images.at_mut(target)
                             && let Some(it) = it.at_mut(level)
                         {
-                            set!(S, it.pixel_type, value);
+                            set!(S, it.width, width);
                         }
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.compressed_bytes, compressed_bytes_5);
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.shared, 0);
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.is_defined, is_defined);
-                    }
-                    {
-                        let value = Ref::NONE;
-                        if let Some(it) = group.textures.get_mut(object) {
-                            set!(S, it.image, value);
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.height, height_2);
                         }
-                    }
-                    {
-                        let value = Ref::NONE;
-                        if let Some(it) = group.textures.get_mut(object) {
-                            set!(S, it.surface, value);
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.depth, depth_3);
                         }
-                    }
-                    drop(group);
-                    if {
-                        let mut group = context.group.lock();
-                        (group.textures.get(object).map_or(false, |it| it.generates_levels)
-                            && i64::from(level)
-                                == i64::from(
-                                    group.textures.get(object).map_or(0, |it| it.base_level),
-                                ))
-                    } {
-                        crate::gl::generate_levels(thread, memory, object);
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.format, format_4);
+                        }
+                        {
+                            let value = r#type;
+                            if let Some(it) = group.textures.get_mut(object)
+                                && let Some(it) = it.images.at_mut(target)
+                                && let Some(it) = it.at_mut(level)
+                            {
+                                set!(S, it.pixel_type, value);
+                            }
+                        }
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.compressed_bytes, compressed_bytes_5);
+                        }
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.shared, 0);
+                        }
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.is_defined, is_defined);
+                        }
+                        {
+                            let value = Ref::NONE;
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.image, value);
+                            }
+                        }
+                        {
+                            let value = Ref::NONE;
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.surface, value);
+                            }
+                        }
+                        drop(group);
+                        if {
+                            let mut group = context.group.lock();
+                            (group.textures.get(object).map_or(false, |it| it.generates_levels)
+                                && i64::from(level)
+                                    == i64::from(
+                                        group.textures.get(object).map_or(0, |it| it.base_level),
+                                    ))
+                        } {
+                            crate::gl::generate_levels(thread, memory, object);
+                        }
                     }
                 }
             }
@@ -8375,103 +8671,107 @@ mod glTextureImage2DEXT {
             let mut group = context.group.lock();
             let object: Ref<Texture> = group.textures.bind(u64::from(texture));
             drop(group);
-            crate::gl::note_target(thread, memory, object, functions::texture_target(target));
+            if !O::COMPILES || context.executes() {
+                crate::gl::note_target(thread, memory, object, functions::texture_target(target));
+            }
             let Some(context) = thread.context.as_deref_mut() else { return };
             let is_defined: bool = pixels != 0 || context.pixel_unpack_buffer.is_some();
             let texel_bytes_7: i64 = crate::gl::texel_bytes(thread, memory, format, r#type);
-            if texel_bytes_7 > 0 {
-                let depth_2: i32 = 1;
-                let format_3: u32 = internalformat as u32;
-                let compressed_bytes_4: i32 = 0;
-                let is_face_5: bool =
-                    i64::from(functions::texture_target(target)) != i64::from(target);
-                let Some(context) = thread.context.as_deref_mut() else { return };
-                let is_valid_6: bool = functions::takes_image_format(&*context, format_3)
-                    && (!is_face_5 || i64::from(width) == i64::from(height));
-                if is_valid_6 && object.is_none() {
-                    set!(S, context.has_default_images, true);
-                }
-                if {
-                    let mut group = context.group.lock();
-                    (is_valid_6
-                        && i64::from(
-                            group.textures.get(object).map_or(0, |it| it.immutable_levels),
-                        ) == 0)
-                } {
-                    let mut group = context.group.lock();
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.width, width);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            if !O::COMPILES || context.executes() {
+                if texel_bytes_7 > 0 {
+                    let depth_2: i32 = 1;
+                    let format_3: u32 = internalformat as u32;
+                    let compressed_bytes_4: i32 = 0;
+                    let is_face_5: bool =
+                        i64::from(functions::texture_target(target)) != i64::from(target);
+                    let is_valid_6: bool = functions::takes_image_format(&*context, format_3)
+                        && (!is_face_5 || i64::from(width) == i64::from(height));
+                    if is_valid_6 && object.is_none() {
+                        set!(S, context.has_default_images, true);
                     }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.height, height);
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.depth, depth_2);
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.format, format_3);
-                    }
-                    {
-                        let value = r#type;
+                    if {
+                        let mut group = context.group.lock();
+                        (is_valid_6
+                            && i64::from(
+                                group.textures.get(object).map_or(0, |it| it.immutable_levels),
+                            ) == 0)
+                    } {
+                        let mut group = context.group.lock();
                         if let Some(it) = group.textures.get_mut(object)
                             && let Some(it) = it.images.at_mut(target)
                             && let Some(it) = it.at_mut(level)
                         {
-                            set!(S, it.pixel_type, value);
+                            set!(S, it.width, width);
                         }
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.compressed_bytes, compressed_bytes_4);
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.shared, 0);
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.is_defined, is_defined);
-                    }
-                    {
-                        let value = Ref::NONE;
-                        if let Some(it) = group.textures.get_mut(object) {
-                            set!(S, it.image, value);
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.height, height);
                         }
-                    }
-                    {
-                        let value = Ref::NONE;
-                        if let Some(it) = group.textures.get_mut(object) {
-                            set!(S, it.surface, value);
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.depth, depth_2);
                         }
-                    }
-                    drop(group);
-                    if {
-                        let mut group = context.group.lock();
-                        (group.textures.get(object).map_or(false, |it| it.generates_levels)
-                            && i64::from(level)
-                                == i64::from(
-                                    group.textures.get(object).map_or(0, |it| it.base_level),
-                                ))
-                    } {
-                        crate::gl::generate_levels(thread, memory, object);
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.format, format_3);
+                        }
+                        {
+                            let value = r#type;
+                            if let Some(it) = group.textures.get_mut(object)
+                                && let Some(it) = it.images.at_mut(target)
+                                && let Some(it) = it.at_mut(level)
+                            {
+                                set!(S, it.pixel_type, value);
+                            }
+                        }
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.compressed_bytes, compressed_bytes_4);
+                        }
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.shared, 0);
+                        }
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.is_defined, is_defined);
+                        }
+                        {
+                            let value = Ref::NONE;
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.image, value);
+                            }
+                        }
+                        {
+                            let value = Ref::NONE;
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.surface, value);
+                            }
+                        }
+                        drop(group);
+                        if {
+                            let mut group = context.group.lock();
+                            (group.textures.get(object).map_or(false, |it| it.generates_levels)
+                                && i64::from(level)
+                                    == i64::from(
+                                        group.textures.get(object).map_or(0, |it| it.base_level),
+                                    ))
+                        } {
+                            crate::gl::generate_levels(thread, memory, object);
+                        }
                     }
                 }
             }
@@ -8512,102 +8812,106 @@ mod glTextureImage3DEXT {
             let mut group = context.group.lock();
             let object: Ref<Texture> = group.textures.bind(u64::from(texture));
             drop(group);
-            crate::gl::note_target(thread, memory, object, functions::texture_target(target));
+            if !O::COMPILES || context.executes() {
+                crate::gl::note_target(thread, memory, object, functions::texture_target(target));
+            }
             let Some(context) = thread.context.as_deref_mut() else { return };
             let is_defined: bool = pixels != 0 || context.pixel_unpack_buffer.is_some();
             let texel_bytes_6: i64 = crate::gl::texel_bytes(thread, memory, format, r#type);
-            if texel_bytes_6 > 0 {
-                let format_2: u32 = internalformat as u32;
-                let compressed_bytes_3: i32 = 0;
-                let is_face_4: bool =
-                    i64::from(functions::texture_target(target)) != i64::from(target);
-                let Some(context) = thread.context.as_deref_mut() else { return };
-                let is_valid_5: bool = functions::takes_image_format(&*context, format_2)
-                    && (!is_face_4 || i64::from(width) == i64::from(height));
-                if is_valid_5 && object.is_none() {
-                    set!(S, context.has_default_images, true);
-                }
-                if {
-                    let mut group = context.group.lock();
-                    (is_valid_5
-                        && i64::from(
-                            group.textures.get(object).map_or(0, |it| it.immutable_levels),
-                        ) == 0)
-                } {
-                    let mut group = context.group.lock();
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.width, width);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            if !O::COMPILES || context.executes() {
+                if texel_bytes_6 > 0 {
+                    let format_2: u32 = internalformat as u32;
+                    let compressed_bytes_3: i32 = 0;
+                    let is_face_4: bool =
+                        i64::from(functions::texture_target(target)) != i64::from(target);
+                    let is_valid_5: bool = functions::takes_image_format(&*context, format_2)
+                        && (!is_face_4 || i64::from(width) == i64::from(height));
+                    if is_valid_5 && object.is_none() {
+                        set!(S, context.has_default_images, true);
                     }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.height, height);
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.depth, depth);
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.format, format_2);
-                    }
-                    {
-                        let value = r#type;
+                    if {
+                        let mut group = context.group.lock();
+                        (is_valid_5
+                            && i64::from(
+                                group.textures.get(object).map_or(0, |it| it.immutable_levels),
+                            ) == 0)
+                    } {
+                        let mut group = context.group.lock();
                         if let Some(it) = group.textures.get_mut(object)
                             && let Some(it) = it.images.at_mut(target)
                             && let Some(it) = it.at_mut(level)
                         {
-                            set!(S, it.pixel_type, value);
+                            set!(S, it.width, width);
                         }
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.compressed_bytes, compressed_bytes_3);
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.shared, 0);
-                    }
-                    if let Some(it) = group.textures.get_mut(object)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.is_defined, is_defined);
-                    }
-                    {
-                        let value = Ref::NONE;
-                        if let Some(it) = group.textures.get_mut(object) {
-                            set!(S, it.image, value);
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.height, height);
                         }
-                    }
-                    {
-                        let value = Ref::NONE;
-                        if let Some(it) = group.textures.get_mut(object) {
-                            set!(S, it.surface, value);
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.depth, depth);
                         }
-                    }
-                    drop(group);
-                    if {
-                        let mut group = context.group.lock();
-                        (group.textures.get(object).map_or(false, |it| it.generates_levels)
-                            && i64::from(level)
-                                == i64::from(
-                                    group.textures.get(object).map_or(0, |it| it.base_level),
-                                ))
-                    } {
-                        crate::gl::generate_levels(thread, memory, object);
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.format, format_2);
+                        }
+                        {
+                            let value = r#type;
+                            if let Some(it) = group.textures.get_mut(object)
+                                && let Some(it) = it.images.at_mut(target)
+                                && let Some(it) = it.at_mut(level)
+                            {
+                                set!(S, it.pixel_type, value);
+                            }
+                        }
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.compressed_bytes, compressed_bytes_3);
+                        }
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.shared, 0);
+                        }
+                        if let Some(it) = group.textures.get_mut(object)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.is_defined, is_defined);
+                        }
+                        {
+                            let value = Ref::NONE;
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.image, value);
+                            }
+                        }
+                        {
+                            let value = Ref::NONE;
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.surface, value);
+                            }
+                        }
+                        drop(group);
+                        if {
+                            let mut group = context.group.lock();
+                            (group.textures.get(object).map_or(false, |it| it.generates_levels)
+                                && i64::from(level)
+                                    == i64::from(
+                                        group.textures.get(object).map_or(0, |it| it.base_level),
+                                    ))
+                        } {
+                            crate::gl::generate_levels(thread, memory, object);
+                        }
                     }
                 }
             }
@@ -8618,63 +8922,65 @@ mod glTextureImage3DEXT {
 mod glTextureParameterIivEXT {
     fn enter(thread: S, memory: M, seen: O, texture: u32, target: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
-        let object: Ref<Texture> = group.textures.bind(u64::from(texture));
-        drop(group);
-        crate::gl::note_target(thread, memory, object, functions::texture_target(target));
-        if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
-            let Some(context) = thread.context.as_deref_mut() else { return };
-            if S::WHOLE
-                && let Some(context) = context.whole()
-            {
-                let mut group = context.group.lock();
-                for i in number::range(0, 4) {
-                    {
-                        let value = memory.element::<i32>(params, i) as u32;
-                        if let Some(it) = group.textures.get_mut(object)
-                            && let Some(it) = it.sampling.border_color.at_mut(i)
-                        {
-                            set!(S, *it, value);
-                        }
-                    }
-                }
-            }
-        } else {
-            let level_2: i32 = memory.element::<i32>(params, 0);
-            let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
             let mut group = context.group.lock();
-            if i64::from(level_2) >= 0 {
-                match i64::from(pname) {
-                    GL_TEXTURE_BASE_LEVEL => {
-                        if let Some(it) = group.textures.get_mut(object) {
-                            set!(S, it.base_level, level_2);
-                        }
-                    }
-                    GL_TEXTURE_MAX_LEVEL => {
-                        if let Some(it) = group.textures.get_mut(object) {
-                            set!(S, it.max_level, level_2);
-                        }
-                    }
-                    GL_GENERATE_MIPMAP => {
-                        let value = i64::from(level_2) != 0;
-                        if let Some(it) = group.textures.get_mut(object) {
-                            set!(S, it.generates_levels, value);
-                        }
-                    }
-                    _ => {}
-                }
-            }
+            let object: Ref<Texture> = group.textures.bind(u64::from(texture));
             drop(group);
-            if S::WHOLE
-                && let Some(thread) = thread.whole()
-            {
-                crate::gl::set_texture_parameter(
-                    thread,
-                    memory,
-                    object,
-                    pname,
-                    memory.element::<i32>(params, 0),
-                );
+            crate::gl::note_target(thread, memory, object, functions::texture_target(target));
+            if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
+                let Some(context) = thread.context.as_deref_mut() else { return };
+                if S::WHOLE
+                    && let Some(context) = context.whole()
+                {
+                    let mut group = context.group.lock();
+                    for i in number::range(0, 4) {
+                        {
+                            let value = memory.element::<i32>(params, i) as u32;
+                            if let Some(it) = group.textures.get_mut(object)
+                                && let Some(it) = it.sampling.border_color.at_mut(i)
+                            {
+                                set!(S, *it, value);
+                            }
+                        }
+                    }
+                }
+            } else {
+                let level_2: i32 = memory.element::<i32>(params, 0);
+                let Some(context) = thread.context.as_deref_mut() else { return };
+                let mut group = context.group.lock();
+                if i64::from(level_2) >= 0 {
+                    match i64::from(pname) {
+                        GL_TEXTURE_BASE_LEVEL => {
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.base_level, level_2);
+                            }
+                        }
+                        GL_TEXTURE_MAX_LEVEL => {
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.max_level, level_2);
+                            }
+                        }
+                        GL_GENERATE_MIPMAP => {
+                            let value = i64::from(level_2) != 0;
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.generates_levels, value);
+                            }
+                        }
+                        _ => {}
+                    }
+                }
+                drop(group);
+                if S::WHOLE
+                    && let Some(thread) = thread.whole()
+                {
+                    crate::gl::set_texture_parameter(
+                        thread,
+                        memory,
+                        object,
+                        pname,
+                        memory.element::<i32>(params, 0),
+                    );
+                }
             }
         }
     }
@@ -8683,63 +8989,65 @@ mod glTextureParameterIivEXT {
 mod glTextureParameterIuivEXT {
     fn enter(thread: S, memory: M, seen: O, texture: u32, target: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
-        let object: Ref<Texture> = group.textures.bind(u64::from(texture));
-        drop(group);
-        crate::gl::note_target(thread, memory, object, functions::texture_target(target));
-        if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
-            let Some(context) = thread.context.as_deref_mut() else { return };
-            if S::WHOLE
-                && let Some(context) = context.whole()
-            {
-                let mut group = context.group.lock();
-                for i in number::range(0, 4) {
-                    {
-                        let value = memory.element::<u32>(params, i);
-                        if let Some(it) = group.textures.get_mut(object)
-                            && let Some(it) = it.sampling.border_color.at_mut(i)
-                        {
-                            set!(S, *it, value);
-                        }
-                    }
-                }
-            }
-        } else {
-            let level_2: i32 = memory.element::<u32>(params, 0) as i32;
-            let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
             let mut group = context.group.lock();
-            if i64::from(level_2) >= 0 {
-                match i64::from(pname) {
-                    GL_TEXTURE_BASE_LEVEL => {
-                        if let Some(it) = group.textures.get_mut(object) {
-                            set!(S, it.base_level, level_2);
-                        }
-                    }
-                    GL_TEXTURE_MAX_LEVEL => {
-                        if let Some(it) = group.textures.get_mut(object) {
-                            set!(S, it.max_level, level_2);
-                        }
-                    }
-                    GL_GENERATE_MIPMAP => {
-                        let value = i64::from(level_2) != 0;
-                        if let Some(it) = group.textures.get_mut(object) {
-                            set!(S, it.generates_levels, value);
-                        }
-                    }
-                    _ => {}
-                }
-            }
+            let object: Ref<Texture> = group.textures.bind(u64::from(texture));
             drop(group);
-            if S::WHOLE
-                && let Some(thread) = thread.whole()
-            {
-                crate::gl::set_texture_parameter(
-                    thread,
-                    memory,
-                    object,
-                    pname,
-                    memory.element::<u32>(params, 0) as i32,
-                );
+            crate::gl::note_target(thread, memory, object, functions::texture_target(target));
+            if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
+                let Some(context) = thread.context.as_deref_mut() else { return };
+                if S::WHOLE
+                    && let Some(context) = context.whole()
+                {
+                    let mut group = context.group.lock();
+                    for i in number::range(0, 4) {
+                        {
+                            let value = memory.element::<u32>(params, i);
+                            if let Some(it) = group.textures.get_mut(object)
+                                && let Some(it) = it.sampling.border_color.at_mut(i)
+                            {
+                                set!(S, *it, value);
+                            }
+                        }
+                    }
+                }
+            } else {
+                let level_2: i32 = memory.element::<u32>(params, 0) as i32;
+                let Some(context) = thread.context.as_deref_mut() else { return };
+                let mut group = context.group.lock();
+                if i64::from(level_2) >= 0 {
+                    match i64::from(pname) {
+                        GL_TEXTURE_BASE_LEVEL => {
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.base_level, level_2);
+                            }
+                        }
+                        GL_TEXTURE_MAX_LEVEL => {
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.max_level, level_2);
+                            }
+                        }
+                        GL_GENERATE_MIPMAP => {
+                            let value = i64::from(level_2) != 0;
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.generates_levels, value);
+                            }
+                        }
+                        _ => {}
+                    }
+                }
+                drop(group);
+                if S::WHOLE
+                    && let Some(thread) = thread.whole()
+                {
+                    crate::gl::set_texture_parameter(
+                        thread,
+                        memory,
+                        object,
+                        pname,
+                        memory.element::<u32>(params, 0) as i32,
+                    );
+                }
             }
         }
     }
@@ -8748,52 +9056,12 @@ mod glTextureParameterIuivEXT {
 mod glTextureParameterfEXT {
     fn enter(thread: S, memory: M, seen: O, texture: u32, target: u32, pname: u32, param: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
-        let object: Ref<Texture> = group.textures.bind(u64::from(texture));
-        drop(group);
-        crate::gl::note_target(thread, memory, object, functions::texture_target(target));
-        let level_1: i32 = (param as i64) as i32;
-        let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
-        if i64::from(level_1) >= 0 {
-            match i64::from(pname) {
-                GL_TEXTURE_BASE_LEVEL => {
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.base_level, level_1);
-                    }
-                }
-                GL_TEXTURE_MAX_LEVEL => {
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.max_level, level_1);
-                    }
-                }
-                GL_GENERATE_MIPMAP => {
-                    let value = i64::from(level_1) != 0;
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.generates_levels, value);
-                    }
-                }
-                _ => {}
-            }
-        }
-        drop(group);
-        if S::WHOLE
-            && let Some(thread) = thread.whole()
-        {
-            crate::gl::set_texture_parameter_float(thread, memory, object, pname, param);
-        }
-    }
-}
-
-mod glTextureParameterfvEXT {
-    fn enter(thread: S, memory: M, seen: O, texture: u32, target: u32, pname: u32, params: u64) {
-        let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
-        let object: Ref<Texture> = group.textures.bind(u64::from(texture));
-        drop(group);
-        crate::gl::note_target(thread, memory, object, functions::texture_target(target));
-        if i64::from(pname) != GL_TEXTURE_BORDER_COLOR {
-            let level_1: i32 = (memory.element::<f32>(params, 0) as i64) as i32;
+        if !O::COMPILES || context.executes() {
+            let mut group = context.group.lock();
+            let object: Ref<Texture> = group.textures.bind(u64::from(texture));
+            drop(group);
+            crate::gl::note_target(thread, memory, object, functions::texture_target(target));
+            let level_1: i32 = (param as i64) as i32;
             let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
             if i64::from(level_1) >= 0 {
@@ -8821,13 +9089,57 @@ mod glTextureParameterfvEXT {
             if S::WHOLE
                 && let Some(thread) = thread.whole()
             {
-                crate::gl::set_texture_parameter_float(
-                    thread,
-                    memory,
-                    object,
-                    pname,
-                    memory.element::<f32>(params, 0),
-                );
+                crate::gl::set_texture_parameter_float(thread, memory, object, pname, param);
+            }
+        }
+    }
+}
+
+mod glTextureParameterfvEXT {
+    fn enter(thread: S, memory: M, seen: O, texture: u32, target: u32, pname: u32, params: u64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            let mut group = context.group.lock();
+            let object: Ref<Texture> = group.textures.bind(u64::from(texture));
+            drop(group);
+            crate::gl::note_target(thread, memory, object, functions::texture_target(target));
+            if i64::from(pname) != GL_TEXTURE_BORDER_COLOR {
+                let level_1: i32 = (memory.element::<f32>(params, 0) as i64) as i32;
+                let Some(context) = thread.context.as_deref_mut() else { return };
+                let mut group = context.group.lock();
+                if i64::from(level_1) >= 0 {
+                    match i64::from(pname) {
+                        GL_TEXTURE_BASE_LEVEL => {
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.base_level, level_1);
+                            }
+                        }
+                        GL_TEXTURE_MAX_LEVEL => {
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.max_level, level_1);
+                            }
+                        }
+                        GL_GENERATE_MIPMAP => {
+                            let value = i64::from(level_1) != 0;
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.generates_levels, value);
+                            }
+                        }
+                        _ => {}
+                    }
+                }
+                drop(group);
+                if S::WHOLE
+                    && let Some(thread) = thread.whole()
+                {
+                    crate::gl::set_texture_parameter_float(
+                        thread,
+                        memory,
+                        object,
+                        pname,
+                        memory.element::<f32>(params, 0),
+                    );
+                }
             }
         }
     }
@@ -8836,84 +9148,27 @@ mod glTextureParameterfvEXT {
 mod glTextureParameteriEXT {
     fn enter(thread: S, memory: M, seen: O, texture: u32, target: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
-        let object: Ref<Texture> = group.textures.bind(u64::from(texture));
-        drop(group);
-        crate::gl::note_target(thread, memory, object, functions::texture_target(target));
-        let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
-        if i64::from(param) >= 0 {
-            match i64::from(pname) {
-                GL_TEXTURE_BASE_LEVEL => {
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.base_level, param);
-                    }
-                }
-                GL_TEXTURE_MAX_LEVEL => {
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.max_level, param);
-                    }
-                }
-                GL_GENERATE_MIPMAP => {
-                    let value = i64::from(param) != 0;
-                    if let Some(it) = group.textures.get_mut(object) {
-                        set!(S, it.generates_levels, value);
-                    }
-                }
-                _ => {}
-            }
-        }
-        drop(group);
-        if S::WHOLE
-            && let Some(thread) = thread.whole()
-        {
-            crate::gl::set_texture_parameter(thread, memory, object, pname, param);
-        }
-    }
-}
-
-mod glTextureParameterivEXT {
-    fn enter(thread: S, memory: M, seen: O, texture: u32, target: u32, pname: u32, params: u64) {
-        let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
-        let object: Ref<Texture> = group.textures.bind(u64::from(texture));
-        drop(group);
-        crate::gl::note_target(thread, memory, object, functions::texture_target(target));
-        if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
-            let Some(context) = thread.context.as_deref_mut() else { return };
-            if S::WHOLE
-                && let Some(context) = context.whole()
-            {
-                let mut group = context.group.lock();
-                for i in number::range(0, 4) {
-                    {
-                        let value = memory.element::<i32>(params, i) as u32;
-                        if let Some(it) = group.textures.get_mut(object)
-                            && let Some(it) = it.sampling.border_color.at_mut(i)
-                        {
-                            set!(S, *it, value);
-                        }
-                    }
-                }
-            }
-        } else {
-            let level_2: i32 = memory.element::<i32>(params, 0);
+        if !O::COMPILES || context.executes() {
+            let mut group = context.group.lock();
+            let object: Ref<Texture> = group.textures.bind(u64::from(texture));
+            drop(group);
+            crate::gl::note_target(thread, memory, object, functions::texture_target(target));
             let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
-            if i64::from(level_2) >= 0 {
+            if i64::from(param) >= 0 {
                 match i64::from(pname) {
                     GL_TEXTURE_BASE_LEVEL => {
                         if let Some(it) = group.textures.get_mut(object) {
-                            set!(S, it.base_level, level_2);
+                            set!(S, it.base_level, param);
                         }
                     }
                     GL_TEXTURE_MAX_LEVEL => {
                         if let Some(it) = group.textures.get_mut(object) {
-                            set!(S, it.max_level, level_2);
+                            set!(S, it.max_level, param);
                         }
                     }
                     GL_GENERATE_MIPMAP => {
-                        let value = i64::from(level_2) != 0;
+                        let value = i64::from(param) != 0;
                         if let Some(it) = group.textures.get_mut(object) {
                             set!(S, it.generates_levels, value);
                         }
@@ -8925,13 +9180,74 @@ mod glTextureParameterivEXT {
             if S::WHOLE
                 && let Some(thread) = thread.whole()
             {
-                crate::gl::set_texture_parameter(
-                    thread,
-                    memory,
-                    object,
-                    pname,
-                    memory.element::<i32>(params, 0),
-                );
+                crate::gl::set_texture_parameter(thread, memory, object, pname, param);
+            }
+        }
+    }
+}
+
+mod glTextureParameterivEXT {
+    fn enter(thread: S, memory: M, seen: O, texture: u32, target: u32, pname: u32, params: u64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            let mut group = context.group.lock();
+            let object: Ref<Texture> = group.textures.bind(u64::from(texture));
+            drop(group);
+            crate::gl::note_target(thread, memory, object, functions::texture_target(target));
+            if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
+                let Some(context) = thread.context.as_deref_mut() else { return };
+                if S::WHOLE
+                    && let Some(context) = context.whole()
+                {
+                    let mut group = context.group.lock();
+                    for i in number::range(0, 4) {
+                        {
+                            let value = memory.element::<i32>(params, i) as u32;
+                            if let Some(it) = group.textures.get_mut(object)
+                                && let Some(it) = it.sampling.border_color.at_mut(i)
+                            {
+                                set!(S, *it, value);
+                            }
+                        }
+                    }
+                }
+            } else {
+                let level_2: i32 = memory.element::<i32>(params, 0);
+                let Some(context) = thread.context.as_deref_mut() else { return };
+                let mut group = context.group.lock();
+                if i64::from(level_2) >= 0 {
+                    match i64::from(pname) {
+                        GL_TEXTURE_BASE_LEVEL => {
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.base_level, level_2);
+                            }
+                        }
+                        GL_TEXTURE_MAX_LEVEL => {
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.max_level, level_2);
+                            }
+                        }
+                        GL_GENERATE_MIPMAP => {
+                            let value = i64::from(level_2) != 0;
+                            if let Some(it) = group.textures.get_mut(object) {
+                                set!(S, it.generates_levels, value);
+                            }
+                        }
+                        _ => {}
+                    }
+                }
+                drop(group);
+                if S::WHOLE
+                    && let Some(thread) = thread.whole()
+                {
+                    crate::gl::set_texture_parameter(
+                        thread,
+                        memory,
+                        object,
+                        pname,
+                        memory.element::<i32>(params, 0),
+                    );
+                }
             }
         }
     }
@@ -9039,31 +9355,33 @@ mod glTextureSubImage1DEXT {
             let mut group = context.group.lock();
             let texture_0: Ref<Texture> = group.textures.find(u64::from(texture));
             drop(group);
-            if {
-                let mut group = context.group.lock();
-                group
-                    .textures
-                    .get(texture_0)
-                    .and_then(|it| it.images.at(target))
-                    .is_some_and(|it| it.contains_key(&level))
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(texture_0)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, true);
-                }
-                drop(group);
+            if !O::COMPILES || context.executes() {
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(
-                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
-                            ))
+                    group
+                        .textures
+                        .get(texture_0)
+                        .and_then(|it| it.images.at(target))
+                        .is_some_and(|it| it.contains_key(&level))
                 } {
-                    crate::gl::generate_levels(thread, memory, texture_0);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(texture_0)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, true);
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_0);
+                    }
                 }
             }
         }
@@ -9099,31 +9417,33 @@ mod glTextureSubImage2DEXT {
             let mut group = context.group.lock();
             let texture_0: Ref<Texture> = group.textures.find(u64::from(texture));
             drop(group);
-            if {
-                let mut group = context.group.lock();
-                group
-                    .textures
-                    .get(texture_0)
-                    .and_then(|it| it.images.at(target))
-                    .is_some_and(|it| it.contains_key(&level))
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(texture_0)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, true);
-                }
-                drop(group);
+            if !O::COMPILES || context.executes() {
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(
-                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
-                            ))
+                    group
+                        .textures
+                        .get(texture_0)
+                        .and_then(|it| it.images.at(target))
+                        .is_some_and(|it| it.contains_key(&level))
                 } {
-                    crate::gl::generate_levels(thread, memory, texture_0);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(texture_0)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, true);
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_0);
+                    }
                 }
             }
         }
@@ -9163,31 +9483,33 @@ mod glTextureSubImage3DEXT {
             let mut group = context.group.lock();
             let texture_0: Ref<Texture> = group.textures.find(u64::from(texture));
             drop(group);
-            if {
-                let mut group = context.group.lock();
-                group
-                    .textures
-                    .get(texture_0)
-                    .and_then(|it| it.images.at(target))
-                    .is_some_and(|it| it.contains_key(&level))
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(texture_0)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, true);
-                }
-                drop(group);
+            if !O::COMPILES || context.executes() {
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(
-                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
-                            ))
+                    group
+                        .textures
+                        .get(texture_0)
+                        .and_then(|it| it.images.at(target))
+                        .is_some_and(|it| it.contains_key(&level))
                 } {
-                    crate::gl::generate_levels(thread, memory, texture_0);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(texture_0)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, true);
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_0);
+                    }
                 }
             }
         }
@@ -9224,10 +9546,10 @@ mod glUploadGpuMaskNVX {
 
 mod glUseProgramObjectARB {
     fn enter(thread: S, memory: M, seen: O, programObj: u32) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::use_program(thread, memory, programObj);
         }
-        crate::gl::use_program(thread, memory, programObj);
     }
 }
 
@@ -10334,7 +10656,6 @@ pub use super::commands_gl_es3::glGetUniformuiv as glGetUniformuivEXT;
 pub use super::commands_gl_es3::glMemoryBarrier as glMemoryBarrierEXT;
 pub use super::commands_gl_es3::glMinSampleShading as glMinSampleShadingARB;
 pub use super::commands_gl_es3::glPauseTransformFeedback as glPauseTransformFeedbackNV;
-pub use super::commands_gl_es3::glPrimitiveBoundingBox as glPrimitiveBoundingBoxARB;
 pub use super::commands_gl_es3::glProgramParameteri as glProgramParameteriARB;
 pub use super::commands_gl_es3::glReadnPixels as glReadnPixelsARB;
 pub use super::commands_gl_es3::glResumeTransformFeedback as glResumeTransformFeedbackNV;
@@ -10358,4 +10679,3 @@ pub use super::commands_gl_es3::glVertexAttribI4uiv as glVertexAttribI4uivEXT;
 pub use super::commands_gl_es3::glVertexAttribIPointer as glVertexAttribIPointerEXT;
 pub use super::commands_gl_shared_extensions::glDrawTransformFeedbackEXT as glDrawTransformFeedbackNV;
 pub use super::commands_gl_shared_extensions::glMapBufferOES as glMapBufferARB;
-pub use super::commands_gl_vendor_extensions::glEndConditionalRenderNV as glEndConditionalRenderNVX;

@@ -27,8 +27,10 @@ command_modules! {
 mod glAlphaFunc {
     fn enter(thread: Whole, memory: M, seen: O, func: u32, r#ref: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.alpha_function, func);
-        set!(S, context.alpha_reference, r#ref);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.alpha_function, func);
+            set!(S, context.alpha_reference, r#ref);
+        }
     }
 }
 
@@ -125,25 +127,27 @@ mod glClipPlanex {
 mod glColor4f {
     fn enter(thread: Whole, memory: M, seen: O, red: f32, green: f32, blue: f32, alpha: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
-            && let Some(it) = it.at_mut(0)
-        {
-            set!(S, *it, red);
-        }
-        if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
-            && let Some(it) = it.at_mut(1)
-        {
-            set!(S, *it, green);
-        }
-        if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
-            && let Some(it) = it.at_mut(2)
-        {
-            set!(S, *it, blue);
-        }
-        if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
-            && let Some(it) = it.at_mut(3)
-        {
-            set!(S, *it, alpha);
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
+                && let Some(it) = it.at_mut(0)
+            {
+                set!(S, *it, red);
+            }
+            if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
+                && let Some(it) = it.at_mut(1)
+            {
+                set!(S, *it, green);
+            }
+            if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
+                && let Some(it) = it.at_mut(2)
+            {
+                set!(S, *it, blue);
+            }
+            if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
+                && let Some(it) = it.at_mut(3)
+            {
+                set!(S, *it, alpha);
+            }
         }
     }
 }
@@ -151,36 +155,38 @@ mod glColor4f {
 mod glColor4ub {
     fn enter(thread: Whole, memory: M, seen: O, red: u8, green: u8, blue: u8, alpha: u8) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = ((i64::from(red) as f64) / 255.0_f64) as f32;
-            if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
             {
-                set!(S, *it, value);
+                let value = ((i64::from(red) as f64) / 255.0_f64) as f32;
+                if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = ((i64::from(green) as f64) / 255.0_f64) as f32;
-            if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = ((i64::from(green) as f64) / 255.0_f64) as f32;
+                if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = ((i64::from(blue) as f64) / 255.0_f64) as f32;
-            if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = ((i64::from(blue) as f64) / 255.0_f64) as f32;
+                if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = ((i64::from(alpha) as f64) / 255.0_f64) as f32;
-            if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = ((i64::from(alpha) as f64) / 255.0_f64) as f32;
+                if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -283,11 +289,13 @@ mod glEnableClientState {
 mod glFogf {
     fn enter(thread: Whole, memory: M, seen: O, pname: u32, param: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if sizes::fog_values(i64::from(pname)) == 1 {
-            if let Some(it) = context.fog.values.at_mut(pname)
-                && let Some(it) = it.at_mut(0)
-            {
-                set!(S, *it, param);
+        if !O::COMPILES || context.executes() {
+            if sizes::fog_values(i64::from(pname)) == 1 {
+                if let Some(it) = context.fog.values.at_mut(pname)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, param);
+                }
             }
         }
     }
@@ -296,13 +304,15 @@ mod glFogf {
 mod glFogfv {
     fn enter(thread: Whole, memory: M, seen: O, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, sizes::fog_values(i64::from(pname))) {
-            {
-                let value = memory.element::<f32>(params, i);
-                if let Some(it) = context.fog.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(i)
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, sizes::fog_values(i64::from(pname))) {
                 {
-                    set!(S, *it, value);
+                    let value = memory.element::<f32>(params, i);
+                    if let Some(it) = context.fog.values.at_mut(pname)
+                        && let Some(it) = it.at_mut(i)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -390,11 +400,13 @@ mod glGetTexParameterxv {
 mod glLightModelf {
     fn enter(thread: Whole, memory: M, seen: O, pname: u32, param: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if sizes::light_model_values(i64::from(pname)) == 1 {
-            if let Some(it) = context.light_model.values.at_mut(pname)
-                && let Some(it) = it.at_mut(0)
-            {
-                set!(S, *it, param);
+        if !O::COMPILES || context.executes() {
+            if sizes::light_model_values(i64::from(pname)) == 1 {
+                if let Some(it) = context.light_model.values.at_mut(pname)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, param);
+                }
             }
         }
     }
@@ -403,13 +415,15 @@ mod glLightModelf {
 mod glLightModelfv {
     fn enter(thread: Whole, memory: M, seen: O, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, sizes::light_model_values(i64::from(pname))) {
-            {
-                let value = memory.element::<f32>(params, i);
-                if let Some(it) = context.light_model.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(i)
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, sizes::light_model_values(i64::from(pname))) {
                 {
-                    set!(S, *it, value);
+                    let value = memory.element::<f32>(params, i);
+                    if let Some(it) = context.light_model.values.at_mut(pname)
+                        && let Some(it) = it.at_mut(i)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -452,12 +466,14 @@ mod glLightModelxv {
 mod glLightf {
     fn enter(thread: Whole, memory: M, seen: O, light: u32, pname: u32, param: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::light_numbers(light, pname) == 1 {
-            if let Some(it) = context.lights.at_mut(light)
-                && let Some(it) = it.values.at_mut(pname)
-                && let Some(it) = it.at_mut(0)
-            {
-                set!(S, *it, param);
+        if !O::COMPILES || context.executes() {
+            if functions::light_numbers(light, pname) == 1 {
+                if let Some(it) = context.lights.at_mut(light)
+                    && let Some(it) = it.values.at_mut(pname)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, param);
+                }
             }
         }
     }
@@ -466,14 +482,16 @@ mod glLightf {
 mod glLightfv {
     fn enter(thread: Whole, memory: M, seen: O, light: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, functions::light_numbers(light, pname)) {
-            {
-                let value = memory.element::<f32>(params, i);
-                if let Some(it) = context.lights.at_mut(light)
-                    && let Some(it) = it.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(i)
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, functions::light_numbers(light, pname)) {
                 {
-                    set!(S, *it, value);
+                    let value = memory.element::<f32>(params, i);
+                    if let Some(it) = context.lights.at_mut(light)
+                        && let Some(it) = it.values.at_mut(pname)
+                        && let Some(it) = it.at_mut(i)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -524,19 +542,19 @@ mod glLineWidthx {
 
 mod glLoadIdentity {
     fn enter(thread: Whole, memory: M, seen: O) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::load_identity(thread, memory);
         }
-        crate::gl::load_identity(thread, memory);
     }
 }
 
 mod glLoadMatrixf {
     fn enter(thread: Whole, memory: M, seen: O, m: u64) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::load_matrix(thread, memory, m, GL_FLOAT as u32, false);
         }
-        crate::gl::load_matrix(thread, memory, m, GL_FLOAT as u32, false);
     }
 }
 
@@ -552,77 +570,88 @@ mod glLoadMatrixx {
 mod glLogicOp {
     fn enter(thread: Whole, memory: M, seen: O, opcode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.logic_operation, opcode);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.logic_operation, opcode);
+        }
     }
 }
 
 mod glMaterialf {
     fn enter(thread: Whole, memory: M, seen: O, face: u32, pname: u32, param: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::material_numbers(functions::is_material_face(&*context, face), pname) == 1 {
-            let i_0: i64 = 0;
-            let value_1: f64 = f64::from(param);
-            if i64::from(pname) == GL_AMBIENT_AND_DIFFUSE {
-                let pname_2: u32 = GL_AMBIENT as u32;
-                if i64::from(face) != GL_BACK {
-                    {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.material.values.at_mut(pname_2)
-                            && let Some(it) = it.at_mut(i_0)
+        if !O::COMPILES || context.executes() {
+            if functions::material_numbers(functions::is_material_face(&*context, face), pname) == 1
+            {
+                let i_0: i64 = 0;
+                let value_1: f64 = f64::from(param);
+                if i64::from(pname) == GL_AMBIENT_AND_DIFFUSE {
+                    let pname_2: u32 = GL_AMBIENT as u32;
+                    if i64::from(face) != GL_BACK {
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.material.values.at_mut(pname_2)
+                                && let Some(it) = it.at_mut(i_0)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    if i64::from(face) != GL_FRONT
+                        && context.api.is_desktop(context.version, (1, 0))
                     {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.back_material.values.at_mut(pname_2)
-                            && let Some(it) = it.at_mut(i_0)
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.back_material.values.at_mut(pname_2)
+                                && let Some(it) = it.at_mut(i_0)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-                let pname_3: u32 = GL_DIFFUSE as u32;
-                if i64::from(face) != GL_BACK {
-                    {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.material.values.at_mut(pname_3)
-                            && let Some(it) = it.at_mut(i_0)
+                    let pname_3: u32 = GL_DIFFUSE as u32;
+                    if i64::from(face) != GL_BACK {
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.material.values.at_mut(pname_3)
+                                && let Some(it) = it.at_mut(i_0)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    if i64::from(face) != GL_FRONT
+                        && context.api.is_desktop(context.version, (1, 0))
                     {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.back_material.values.at_mut(pname_3)
-                            && let Some(it) = it.at_mut(i_0)
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.back_material.values.at_mut(pname_3)
+                                && let Some(it) = it.at_mut(i_0)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-            } else {
-                if i64::from(face) != GL_BACK {
-                    {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.material.values.at_mut(pname)
-                            && let Some(it) = it.at_mut(i_0)
+                } else {
+                    if i64::from(face) != GL_BACK {
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.material.values.at_mut(pname)
+                                && let Some(it) = it.at_mut(i_0)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    if i64::from(face) != GL_FRONT
+                        && context.api.is_desktop(context.version, (1, 0))
                     {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.back_material.values.at_mut(pname)
-                            && let Some(it) = it.at_mut(i_0)
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.back_material.values.at_mut(pname)
+                                && let Some(it) = it.at_mut(i_0)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
                 }
@@ -634,72 +663,80 @@ mod glMaterialf {
 mod glMaterialfv {
     fn enter(thread: Whole, memory: M, seen: O, face: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(
-            0,
-            functions::material_numbers(functions::is_material_face(&*context, face), pname),
-        ) {
-            let value_1: f64 = f64::from(memory.element::<f32>(params, i));
-            if i64::from(pname) == GL_AMBIENT_AND_DIFFUSE {
-                let pname_2: u32 = GL_AMBIENT as u32;
-                if i64::from(face) != GL_BACK {
-                    {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.material.values.at_mut(pname_2)
-                            && let Some(it) = it.at_mut(i)
+        if !O::COMPILES || context.executes() {
+            for i in number::range(
+                0,
+                functions::material_numbers(functions::is_material_face(&*context, face), pname),
+            ) {
+                let value_1: f64 = f64::from(memory.element::<f32>(params, i));
+                if i64::from(pname) == GL_AMBIENT_AND_DIFFUSE {
+                    let pname_2: u32 = GL_AMBIENT as u32;
+                    if i64::from(face) != GL_BACK {
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.material.values.at_mut(pname_2)
+                                && let Some(it) = it.at_mut(i)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    if i64::from(face) != GL_FRONT
+                        && context.api.is_desktop(context.version, (1, 0))
                     {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.back_material.values.at_mut(pname_2)
-                            && let Some(it) = it.at_mut(i)
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.back_material.values.at_mut(pname_2)
+                                && let Some(it) = it.at_mut(i)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-                let pname_3: u32 = GL_DIFFUSE as u32;
-                if i64::from(face) != GL_BACK {
-                    {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.material.values.at_mut(pname_3)
-                            && let Some(it) = it.at_mut(i)
+                    let pname_3: u32 = GL_DIFFUSE as u32;
+                    if i64::from(face) != GL_BACK {
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.material.values.at_mut(pname_3)
+                                && let Some(it) = it.at_mut(i)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    if i64::from(face) != GL_FRONT
+                        && context.api.is_desktop(context.version, (1, 0))
                     {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.back_material.values.at_mut(pname_3)
-                            && let Some(it) = it.at_mut(i)
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.back_material.values.at_mut(pname_3)
+                                && let Some(it) = it.at_mut(i)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-            } else {
-                if i64::from(face) != GL_BACK {
-                    {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.material.values.at_mut(pname)
-                            && let Some(it) = it.at_mut(i)
+                } else {
+                    if i64::from(face) != GL_BACK {
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.material.values.at_mut(pname)
+                                && let Some(it) = it.at_mut(i)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    if i64::from(face) != GL_FRONT
+                        && context.api.is_desktop(context.version, (1, 0))
                     {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.back_material.values.at_mut(pname)
-                            && let Some(it) = it.at_mut(i)
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.back_material.values.at_mut(pname)
+                                && let Some(it) = it.at_mut(i)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
                 }
@@ -863,26 +900,28 @@ mod glMaterialxv {
 mod glMatrixMode {
     fn enter(thread: Whole, memory: M, seen: O, mode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        match i64::from(mode) {
-            GL_MODELVIEW | GL_PROJECTION | GL_TEXTURE | GL_MATRIX_PALETTE_OES => {
-                set!(S, context.matrix_mode, mode);
-            }
-            GL_COLOR => {
-                if context.extensions.has(extensions::GL_ARB_imaging) {
+        if !O::COMPILES || context.executes() {
+            match i64::from(mode) {
+                GL_MODELVIEW | GL_PROJECTION | GL_TEXTURE | GL_MATRIX_PALETTE_OES => {
                     set!(S, context.matrix_mode, mode);
                 }
+                GL_COLOR => {
+                    if context.extensions.has(extensions::GL_ARB_imaging) {
+                        set!(S, context.matrix_mode, mode);
+                    }
+                }
+                _ => {}
             }
-            _ => {}
         }
     }
 }
 
 mod glMultMatrixf {
     fn enter(thread: Whole, memory: M, seen: O, m: u64) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::multiply_matrix(thread, memory, m, GL_FLOAT as u32, false);
         }
-        crate::gl::multiply_matrix(thread, memory, m, GL_FLOAT as u32, false);
     }
 }
 
@@ -898,25 +937,27 @@ mod glMultMatrixx {
 mod glMultiTexCoord4f {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, s: f32, t: f32, r: f32, q: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.current_values.at_mut(target)
-            && let Some(it) = it.at_mut(0)
-        {
-            set!(S, *it, s);
-        }
-        if let Some(it) = context.current_values.at_mut(target)
-            && let Some(it) = it.at_mut(1)
-        {
-            set!(S, *it, t);
-        }
-        if let Some(it) = context.current_values.at_mut(target)
-            && let Some(it) = it.at_mut(2)
-        {
-            set!(S, *it, r);
-        }
-        if let Some(it) = context.current_values.at_mut(target)
-            && let Some(it) = it.at_mut(3)
-        {
-            set!(S, *it, q);
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.current_values.at_mut(target)
+                && let Some(it) = it.at_mut(0)
+            {
+                set!(S, *it, s);
+            }
+            if let Some(it) = context.current_values.at_mut(target)
+                && let Some(it) = it.at_mut(1)
+            {
+                set!(S, *it, t);
+            }
+            if let Some(it) = context.current_values.at_mut(target)
+                && let Some(it) = it.at_mut(2)
+            {
+                set!(S, *it, r);
+            }
+            if let Some(it) = context.current_values.at_mut(target)
+                && let Some(it) = it.at_mut(3)
+            {
+                set!(S, *it, q);
+            }
         }
     }
 }
@@ -962,20 +1003,22 @@ mod glMultiTexCoord4x {
 mod glNormal3f {
     fn enter(thread: Whole, memory: M, seen: O, nx: f32, ny: f32, nz: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
-            && let Some(it) = it.at_mut(0)
-        {
-            set!(S, *it, nx);
-        }
-        if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
-            && let Some(it) = it.at_mut(1)
-        {
-            set!(S, *it, ny);
-        }
-        if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
-            && let Some(it) = it.at_mut(2)
-        {
-            set!(S, *it, nz);
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
+                && let Some(it) = it.at_mut(0)
+            {
+                set!(S, *it, nx);
+            }
+            if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
+                && let Some(it) = it.at_mut(1)
+            {
+                set!(S, *it, ny);
+            }
+            if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
+                && let Some(it) = it.at_mut(2)
+            {
+                set!(S, *it, nz);
+            }
         }
     }
 }
@@ -1073,11 +1116,13 @@ mod glOrthox {
 mod glPointParameterf {
     fn enter(thread: Whole, memory: M, seen: O, pname: u32, param: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if sizes::point_values(i64::from(pname)) == 1 {
-            if let Some(it) = context.point_parameters.values.at_mut(pname)
-                && let Some(it) = it.at_mut(0)
-            {
-                set!(S, *it, param);
+        if !O::COMPILES || context.executes() {
+            if sizes::point_values(i64::from(pname)) == 1 {
+                if let Some(it) = context.point_parameters.values.at_mut(pname)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, param);
+                }
             }
         }
     }
@@ -1086,13 +1131,15 @@ mod glPointParameterf {
 mod glPointParameterfv {
     fn enter(thread: Whole, memory: M, seen: O, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, sizes::point_values(i64::from(pname))) {
-            {
-                let value = memory.element::<f32>(params, i);
-                if let Some(it) = context.point_parameters.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(i)
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, sizes::point_values(i64::from(pname))) {
                 {
-                    set!(S, *it, value);
+                    let value = memory.element::<f32>(params, i);
+                    if let Some(it) = context.point_parameters.values.at_mut(pname)
+                        && let Some(it) = it.at_mut(i)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -1135,7 +1182,9 @@ mod glPointParameterxv {
 mod glPointSize {
     fn enter(thread: Whole, memory: M, seen: O, size: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.point_size, size);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.point_size, size);
+        }
     }
 }
 
@@ -1156,35 +1205,35 @@ mod glPolygonOffsetx {
 
 mod glPopMatrix {
     fn enter(thread: Whole, memory: M, seen: O) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::pop_matrix(thread, memory);
         }
-        crate::gl::pop_matrix(thread, memory);
     }
 }
 
 mod glPushMatrix {
     fn enter(thread: Whole, memory: M, seen: O) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::push_matrix(thread, memory);
         }
-        crate::gl::push_matrix(thread, memory);
     }
 }
 
 mod glRotatef {
     fn enter(thread: Whole, memory: M, seen: O, angle: f32, x: f32, y: f32, z: f32) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::rotate_matrix(
+                thread,
+                memory,
+                f64::from(angle),
+                f64::from(x),
+                f64::from(y),
+                f64::from(z),
+            );
         }
-        crate::gl::rotate_matrix(
-            thread,
-            memory,
-            f64::from(angle),
-            f64::from(x),
-            f64::from(y),
-            f64::from(z),
-        );
     }
 }
 
@@ -1214,10 +1263,10 @@ mod glSampleCoveragex {
 
 mod glScalef {
     fn enter(thread: Whole, memory: M, seen: O, x: f32, y: f32, z: f32) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::scale_matrix(thread, memory, f64::from(x), f64::from(y), f64::from(z));
         }
-        crate::gl::scale_matrix(thread, memory, f64::from(x), f64::from(y), f64::from(z));
     }
 }
 
@@ -1239,7 +1288,9 @@ mod glScalex {
 mod glShadeModel {
     fn enter(thread: Whole, memory: M, seen: O, mode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.shade_model, mode);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.shade_model, mode);
+        }
     }
 }
 
@@ -1272,12 +1323,14 @@ mod glTexCoordPointer {
 mod glTexEnvf {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, pname: u32, param: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::texture_environment_numbers(target, pname) == 1 {
-            if let Some(it) = context.texture_environments.at_mut(context.active_texture)
-                && let Some(it) = it.values.at_mut(pname)
-                && let Some(it) = it.at_mut(0)
-            {
-                set!(S, *it, param);
+        if !O::COMPILES || context.executes() {
+            if functions::texture_environment_numbers(target, pname) == 1 {
+                if let Some(it) = context.texture_environments.at_mut(context.active_texture)
+                    && let Some(it) = it.values.at_mut(pname)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, param);
+                }
             }
         }
     }
@@ -1286,14 +1339,16 @@ mod glTexEnvf {
 mod glTexEnvfv {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, functions::texture_environment_numbers(target, pname)) {
-            {
-                let value = memory.element::<f32>(params, i);
-                if let Some(it) = context.texture_environments.at_mut(context.active_texture)
-                    && let Some(it) = it.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(i)
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, functions::texture_environment_numbers(target, pname)) {
                 {
-                    set!(S, *it, value);
+                    let value = memory.element::<f32>(params, i);
+                    if let Some(it) = context.texture_environments.at_mut(context.active_texture)
+                        && let Some(it) = it.values.at_mut(pname)
+                        && let Some(it) = it.at_mut(i)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -1303,14 +1358,16 @@ mod glTexEnvfv {
 mod glTexEnvi {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::texture_environment_numbers(target, pname) == 1 {
-            {
-                let value = (i64::from(param) as f64) as f32;
-                if let Some(it) = context.texture_environments.at_mut(context.active_texture)
-                    && let Some(it) = it.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            if functions::texture_environment_numbers(target, pname) == 1 {
                 {
-                    set!(S, *it, value);
+                    let value = (i64::from(param) as f64) as f32;
+                    if let Some(it) = context.texture_environments.at_mut(context.active_texture)
+                        && let Some(it) = it.values.at_mut(pname)
+                        && let Some(it) = it.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -1320,15 +1377,18 @@ mod glTexEnvi {
 mod glTexEnviv {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, functions::texture_environment_numbers(target, pname)) {
-            {
-                let value =
-                    functions::integer_parameter(pname, memory.element::<i32>(params, i)) as f32;
-                if let Some(it) = context.texture_environments.at_mut(context.active_texture)
-                    && let Some(it) = it.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(i)
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, functions::texture_environment_numbers(target, pname)) {
                 {
-                    set!(S, *it, value);
+                    let value =
+                        functions::integer_parameter(pname, memory.element::<i32>(params, i))
+                            as f32;
+                    if let Some(it) = context.texture_environments.at_mut(context.active_texture)
+                        && let Some(it) = it.values.at_mut(pname)
+                        && let Some(it) = it.at_mut(i)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -1417,10 +1477,10 @@ mod glTexParameterxv {
 
 mod glTranslatef {
     fn enter(thread: Whole, memory: M, seen: O, x: f32, y: f32, z: f32) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::translate_matrix(thread, memory, f64::from(x), f64::from(y), f64::from(z));
         }
-        crate::gl::translate_matrix(thread, memory, f64::from(x), f64::from(y), f64::from(z));
     }
 }
 

@@ -27,13 +27,19 @@ command_modules! {
 mod glActiveTexture {
     fn enter(thread: S, memory: M, seen: O, texture: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if i64::from(texture) >= GL_TEXTURE0
-            && functions::is_below(
-                number::sub(i64::from(texture), GL_TEXTURE0) as u32,
-                context.limits.texture_units,
-            )
-        {
-            set!(S, context.active_texture, number::sub(i64::from(texture), GL_TEXTURE0) as u32);
+        if !O::COMPILES || context.executes() {
+            if i64::from(texture) >= GL_TEXTURE0
+                && functions::is_below(
+                    number::sub(i64::from(texture), GL_TEXTURE0) as u32,
+                    context.limits.texture_units,
+                )
+            {
+                set!(
+                    S,
+                    context.active_texture,
+                    number::sub(i64::from(texture), GL_TEXTURE0) as u32
+                );
+            }
         }
     }
 }
@@ -163,32 +169,35 @@ mod glBindRenderbuffer {
 mod glBindTexture {
     fn enter(thread: S, memory: M, seen: O, target: u32, texture: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_texture_target(&*context, target) {
-            let found: Ref<Texture> =
-                context
-                    .caches
-                    .textures
-                    .find(&context.group, u64::from(texture), |group| &mut group.textures);
-            let is_new: bool =
-                found.is_none() && i64::from(texture) != 0 && functions::binds_any_name(&*context);
-            let bound: Ref<Texture> = if is_new {
-                context
-                    .caches
-                    .textures
-                    .bind(&context.group, u64::from(texture), |group| &mut group.textures)
-            } else {
-                found
-            };
-            if i64::from(texture) == 0 || bound.is_some() {
-                {
-                    let key_0 = i64::from(context.active_texture);
-                    if let Some(it) = context.texture_units.at_mut(key_0)
-                        && let Some(it) = it.bindings.at_mut(target)
+        if !O::COMPILES || context.executes() {
+            if functions::is_texture_target(&*context, target) {
+                let found: Ref<Texture> =
+                    context
+                        .caches
+                        .textures
+                        .find(&context.group, u64::from(texture), |group| &mut group.textures);
+                let is_new: bool = found.is_none()
+                    && i64::from(texture) != 0
+                    && functions::binds_any_name(&*context);
+                let bound: Ref<Texture> = if is_new {
+                    context
+                        .caches
+                        .textures
+                        .bind(&context.group, u64::from(texture), |group| &mut group.textures)
+                } else {
+                    found
+                };
+                if i64::from(texture) == 0 || bound.is_some() {
                     {
-                        set!(S, *it, bound);
+                        let key_0 = i64::from(context.active_texture);
+                        if let Some(it) = context.texture_units.at_mut(key_0)
+                            && let Some(it) = it.bindings.at_mut(target)
+                        {
+                            set!(S, *it, bound);
+                        }
                     }
+                    crate::gl::note_target(thread, memory, bound, target);
                 }
-                crate::gl::note_target(thread, memory, bound, target);
             }
         }
     }
@@ -197,17 +206,19 @@ mod glBindTexture {
 mod glBlendColor {
     fn enter(thread: Whole, memory: M, seen: O, red: f32, green: f32, blue: f32, alpha: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.blend_color.at_mut(0) {
-            set!(S, *it, red);
-        }
-        if let Some(it) = context.blend_color.at_mut(1) {
-            set!(S, *it, green);
-        }
-        if let Some(it) = context.blend_color.at_mut(2) {
-            set!(S, *it, blue);
-        }
-        if let Some(it) = context.blend_color.at_mut(3) {
-            set!(S, *it, alpha);
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.blend_color.at_mut(0) {
+                set!(S, *it, red);
+            }
+            if let Some(it) = context.blend_color.at_mut(1) {
+                set!(S, *it, green);
+            }
+            if let Some(it) = context.blend_color.at_mut(2) {
+                set!(S, *it, blue);
+            }
+            if let Some(it) = context.blend_color.at_mut(3) {
+                set!(S, *it, alpha);
+            }
         }
     }
 }
@@ -215,12 +226,14 @@ mod glBlendColor {
 mod glBlendEquation {
     fn enter(thread: Whole, memory: M, seen: O, mode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, 8) {
-            if let Some(it) = context.targets.at_mut(i) {
-                set!(S, it.equation_rgb, mode);
-            }
-            if let Some(it) = context.targets.at_mut(i) {
-                set!(S, it.equation_alpha, mode);
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, 8) {
+                if let Some(it) = context.targets.at_mut(i) {
+                    set!(S, it.equation_rgb, mode);
+                }
+                if let Some(it) = context.targets.at_mut(i) {
+                    set!(S, it.equation_alpha, mode);
+                }
             }
         }
     }
@@ -229,12 +242,14 @@ mod glBlendEquation {
 mod glBlendEquationSeparate {
     fn enter(thread: Whole, memory: M, seen: O, modeRGB: u32, modeAlpha: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, 8) {
-            if let Some(it) = context.targets.at_mut(i) {
-                set!(S, it.equation_rgb, modeRGB);
-            }
-            if let Some(it) = context.targets.at_mut(i) {
-                set!(S, it.equation_alpha, modeAlpha);
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, 8) {
+                if let Some(it) = context.targets.at_mut(i) {
+                    set!(S, it.equation_rgb, modeRGB);
+                }
+                if let Some(it) = context.targets.at_mut(i) {
+                    set!(S, it.equation_alpha, modeAlpha);
+                }
             }
         }
     }
@@ -243,18 +258,20 @@ mod glBlendEquationSeparate {
 mod glBlendFunc {
     fn enter(thread: Whole, memory: M, seen: O, sfactor: u32, dfactor: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, 8) {
-            if let Some(it) = context.targets.at_mut(i) {
-                set!(S, it.source_rgb, sfactor);
-            }
-            if let Some(it) = context.targets.at_mut(i) {
-                set!(S, it.source_alpha, sfactor);
-            }
-            if let Some(it) = context.targets.at_mut(i) {
-                set!(S, it.destination_rgb, dfactor);
-            }
-            if let Some(it) = context.targets.at_mut(i) {
-                set!(S, it.destination_alpha, dfactor);
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, 8) {
+                if let Some(it) = context.targets.at_mut(i) {
+                    set!(S, it.source_rgb, sfactor);
+                }
+                if let Some(it) = context.targets.at_mut(i) {
+                    set!(S, it.source_alpha, sfactor);
+                }
+                if let Some(it) = context.targets.at_mut(i) {
+                    set!(S, it.destination_rgb, dfactor);
+                }
+                if let Some(it) = context.targets.at_mut(i) {
+                    set!(S, it.destination_alpha, dfactor);
+                }
             }
         }
     }
@@ -271,18 +288,20 @@ mod glBlendFuncSeparate {
         dfactorAlpha: u32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, 8) {
-            if let Some(it) = context.targets.at_mut(i) {
-                set!(S, it.source_rgb, sfactorRGB);
-            }
-            if let Some(it) = context.targets.at_mut(i) {
-                set!(S, it.source_alpha, sfactorAlpha);
-            }
-            if let Some(it) = context.targets.at_mut(i) {
-                set!(S, it.destination_rgb, dfactorRGB);
-            }
-            if let Some(it) = context.targets.at_mut(i) {
-                set!(S, it.destination_alpha, dfactorAlpha);
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, 8) {
+                if let Some(it) = context.targets.at_mut(i) {
+                    set!(S, it.source_rgb, sfactorRGB);
+                }
+                if let Some(it) = context.targets.at_mut(i) {
+                    set!(S, it.source_alpha, sfactorAlpha);
+                }
+                if let Some(it) = context.targets.at_mut(i) {
+                    set!(S, it.destination_rgb, dfactorRGB);
+                }
+                if let Some(it) = context.targets.at_mut(i) {
+                    set!(S, it.destination_alpha, dfactorAlpha);
+                }
             }
         }
     }
@@ -344,17 +363,19 @@ mod glCheckFramebufferStatus {
 mod glClearColor {
     fn enter(thread: Whole, memory: M, seen: O, red: f32, green: f32, blue: f32, alpha: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.clear_color.at_mut(0) {
-            set!(S, *it, red);
-        }
-        if let Some(it) = context.clear_color.at_mut(1) {
-            set!(S, *it, green);
-        }
-        if let Some(it) = context.clear_color.at_mut(2) {
-            set!(S, *it, blue);
-        }
-        if let Some(it) = context.clear_color.at_mut(3) {
-            set!(S, *it, alpha);
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.clear_color.at_mut(0) {
+                set!(S, *it, red);
+            }
+            if let Some(it) = context.clear_color.at_mut(1) {
+                set!(S, *it, green);
+            }
+            if let Some(it) = context.clear_color.at_mut(2) {
+                set!(S, *it, blue);
+            }
+            if let Some(it) = context.clear_color.at_mut(3) {
+                set!(S, *it, alpha);
+            }
         }
     }
 }
@@ -362,43 +383,49 @@ mod glClearColor {
 mod glClearDepthf {
     fn enter(thread: Whole, memory: M, seen: O, d: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.clear_depth, d);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.clear_depth, d);
+        }
     }
 }
 
 mod glClearStencil {
     fn enter(thread: Whole, memory: M, seen: O, s: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.clear_stencil, s);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.clear_stencil, s);
+        }
     }
 }
 
 mod glColorMask {
     fn enter(thread: Whole, memory: M, seen: O, red: u8, green: u8, blue: u8, alpha: u8) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, 8) {
-            {
-                let value = red != 0;
-                if let Some(it) = context.targets.at_mut(i) {
-                    set!(S, it.mask_red, value);
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, 8) {
+                {
+                    let value = red != 0;
+                    if let Some(it) = context.targets.at_mut(i) {
+                        set!(S, it.mask_red, value);
+                    }
                 }
-            }
-            {
-                let value = green != 0;
-                if let Some(it) = context.targets.at_mut(i) {
-                    set!(S, it.mask_green, value);
+                {
+                    let value = green != 0;
+                    if let Some(it) = context.targets.at_mut(i) {
+                        set!(S, it.mask_green, value);
+                    }
                 }
-            }
-            {
-                let value = blue != 0;
-                if let Some(it) = context.targets.at_mut(i) {
-                    set!(S, it.mask_blue, value);
+                {
+                    let value = blue != 0;
+                    if let Some(it) = context.targets.at_mut(i) {
+                        set!(S, it.mask_blue, value);
+                    }
                 }
-            }
-            {
-                let value = alpha != 0;
-                if let Some(it) = context.targets.at_mut(i) {
-                    set!(S, it.mask_alpha, value);
+                {
+                    let value = alpha != 0;
+                    if let Some(it) = context.targets.at_mut(i) {
+                        set!(S, it.mask_alpha, value);
+                    }
                 }
             }
         }
@@ -478,86 +505,89 @@ mod glCompressedTexImage2D {
             let is_face_4: bool = i64::from(functions::texture_target(target)) != i64::from(target);
             let is_valid_5: bool = functions::takes_image_format(&*context, internalformat)
                 && (!is_face_4 || i64::from(width) == i64::from(height));
-            if is_valid_5 && texture_3.is_none() {
-                set!(S, context.has_default_images, true);
-            }
-            if {
-                let mut group = context.group.lock();
-                (is_valid_5
-                    && i64::from(group.textures.get(texture_3).map_or(0, |it| it.immutable_levels))
-                        == 0)
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.width, width);
+            if !O::COMPILES || context.executes() {
+                if is_valid_5 && texture_3.is_none() {
+                    set!(S, context.has_default_images, true);
                 }
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.height, height);
-                }
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.depth, depth_1);
-                }
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.format, internalformat);
-                }
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.pixel_type, pixel_type_2);
-                }
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.compressed_bytes, imageSize);
-                }
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.shared, 0);
-                }
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, is_defined);
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(texture_3) {
-                        set!(S, it.image, value);
-                    }
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(texture_3) {
-                        set!(S, it.surface, value);
-                    }
-                }
-                drop(group);
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(texture_3).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(
-                                group.textures.get(texture_3).map_or(0, |it| it.base_level),
-                            ))
+                    (is_valid_5
+                        && i64::from(
+                            group.textures.get(texture_3).map_or(0, |it| it.immutable_levels),
+                        ) == 0)
                 } {
-                    crate::gl::generate_levels(thread, memory, texture_3);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.width, width);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.height, height);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.depth, depth_1);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.format, internalformat);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.pixel_type, pixel_type_2);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.compressed_bytes, imageSize);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.shared, 0);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, is_defined);
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(texture_3) {
+                            set!(S, it.image, value);
+                        }
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(texture_3) {
+                            set!(S, it.surface, value);
+                        }
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_3).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_3).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_3);
+                    }
                 }
             }
         }
@@ -590,6 +620,186 @@ mod glCompressedTexSubImage2D {
             crate::gl::unpack_compressed(thread, memory, seen, 8, data, imageSize);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
+            if !O::COMPILES || context.executes() {
+                if {
+                    let mut group = context.group.lock();
+                    group
+                        .textures
+                        .get(texture_0)
+                        .and_then(|it| it.images.at(target))
+                        .is_some_and(|it| it.contains_key(&level))
+                } {
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(texture_0)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, true);
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_0);
+                    }
+                }
+            }
+        }
+    }
+}
+
+mod glCopyTexImage2D {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        x: i32,
+        y: i32,
+        width: i32,
+        height: i32,
+        border: i32,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+        if width < 0 || height < 0 {
+            return;
+        }
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            if functions::is_image_target_2d(target)
+                && i64::from(level) >= 0
+                && functions::is_border(&*context, border)
+            {
+                let depth_0: i32 = 1;
+                let pixel_type_1: u32 = 0;
+                let compressed_bytes_2: i32 = 0;
+                let texture_3: Ref<Texture> = functions::bound_texture(&*context, target);
+                let is_face_4: bool =
+                    i64::from(functions::texture_target(target)) != i64::from(target);
+                let is_valid_5: bool = functions::takes_image_format(&*context, internalformat)
+                    && (!is_face_4 || i64::from(width) == i64::from(height));
+                if is_valid_5 && texture_3.is_none() {
+                    set!(S, context.has_default_images, true);
+                }
+                if {
+                    let mut group = context.group.lock();
+                    (is_valid_5
+                        && i64::from(
+                            group.textures.get(texture_3).map_or(0, |it| it.immutable_levels),
+                        ) == 0)
+                } {
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.width, width);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.height, height);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.depth, depth_0);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.format, internalformat);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.pixel_type, pixel_type_1);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.compressed_bytes, compressed_bytes_2);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.shared, 0);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, true);
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(texture_3) {
+                            set!(S, it.image, value);
+                        }
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(texture_3) {
+                            set!(S, it.surface, value);
+                        }
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_3).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_3).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_3);
+                    }
+                }
+            }
+        }
+    }
+}
+
+mod glCopyTexSubImage2D {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        x: i32,
+        y: i32,
+        width: i32,
+        height: i32,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+        if width < 0 || height < 0 {
+            return;
+        }
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
             if {
                 let mut group = context.group.lock();
                 group
@@ -621,176 +831,6 @@ mod glCompressedTexSubImage2D {
     }
 }
 
-mod glCopyTexImage2D {
-    fn enter(
-        thread: S,
-        memory: M,
-        seen: O,
-        target: u32,
-        level: i32,
-        internalformat: u32,
-        x: i32,
-        y: i32,
-        width: i32,
-        height: i32,
-        border: i32,
-    ) {
-        if thread.context.is_none() {
-            return;
-        }
-        crate::changed_maps(thread, memory, seen);
-        if width < 0 || height < 0 {
-            return;
-        }
-        let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_image_target_2d(target)
-            && i64::from(level) >= 0
-            && functions::is_border(&*context, border)
-        {
-            let depth_0: i32 = 1;
-            let pixel_type_1: u32 = 0;
-            let compressed_bytes_2: i32 = 0;
-            let texture_3: Ref<Texture> = functions::bound_texture(&*context, target);
-            let is_face_4: bool = i64::from(functions::texture_target(target)) != i64::from(target);
-            let is_valid_5: bool = functions::takes_image_format(&*context, internalformat)
-                && (!is_face_4 || i64::from(width) == i64::from(height));
-            if is_valid_5 && texture_3.is_none() {
-                set!(S, context.has_default_images, true);
-            }
-            if {
-                let mut group = context.group.lock();
-                (is_valid_5
-                    && i64::from(group.textures.get(texture_3).map_or(0, |it| it.immutable_levels))
-                        == 0)
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.width, width);
-                }
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.height, height);
-                }
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.depth, depth_0);
-                }
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.format, internalformat);
-                }
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.pixel_type, pixel_type_1);
-                }
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.compressed_bytes, compressed_bytes_2);
-                }
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.shared, 0);
-                }
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, true);
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(texture_3) {
-                        set!(S, it.image, value);
-                    }
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(texture_3) {
-                        set!(S, it.surface, value);
-                    }
-                }
-                drop(group);
-                if {
-                    let mut group = context.group.lock();
-                    (group.textures.get(texture_3).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(
-                                group.textures.get(texture_3).map_or(0, |it| it.base_level),
-                            ))
-                } {
-                    crate::gl::generate_levels(thread, memory, texture_3);
-                }
-            }
-        }
-    }
-}
-
-mod glCopyTexSubImage2D {
-    fn enter(
-        thread: S,
-        memory: M,
-        seen: O,
-        target: u32,
-        level: i32,
-        xoffset: i32,
-        yoffset: i32,
-        x: i32,
-        y: i32,
-        width: i32,
-        height: i32,
-    ) {
-        if thread.context.is_none() {
-            return;
-        }
-        crate::changed_maps(thread, memory, seen);
-        if width < 0 || height < 0 {
-            return;
-        }
-        let Some(context) = thread.context.as_deref_mut() else { return };
-        let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
-        if {
-            let mut group = context.group.lock();
-            group
-                .textures
-                .get(texture_0)
-                .and_then(|it| it.images.at(target))
-                .is_some_and(|it| it.contains_key(&level))
-        } {
-            let mut group = context.group.lock();
-            if let Some(it) = group.textures.get_mut(texture_0)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.is_defined, true);
-            }
-            drop(group);
-            if {
-                let mut group = context.group.lock();
-                (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                    && i64::from(level)
-                        == i64::from(group.textures.get(texture_0).map_or(0, |it| it.base_level)))
-            } {
-                crate::gl::generate_levels(thread, memory, texture_0);
-            }
-        }
-    }
-}
-
 mod glCreateProgram {
     fn leave(thread: S, memory: M, seen: O, result: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
@@ -816,7 +856,9 @@ mod glCreateShader {
 mod glCullFace {
     fn enter(thread: Whole, memory: M, seen: O, mode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.cull_face, mode);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.cull_face, mode);
+        }
     }
 }
 
@@ -920,23 +962,29 @@ mod glDeleteTextures {
 mod glDepthFunc {
     fn enter(thread: Whole, memory: M, seen: O, func: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.depth_func, func);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.depth_func, func);
+        }
     }
 }
 
 mod glDepthMask {
     fn enter(thread: Whole, memory: M, seen: O, flag: u8) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.depth_mask, flag != 0);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.depth_mask, flag != 0);
+        }
     }
 }
 
 mod glDepthRangef {
     fn enter(thread: Whole, memory: M, seen: O, n: f32, f: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.depth_near, n);
-        set!(S, context.depth_far, f);
-        (&mut context.depth_ranges).clear();
+        if !O::COMPILES || context.executes() {
+            set!(S, context.depth_near, n);
+            set!(S, context.depth_far, f);
+            (&mut context.depth_ranges).clear();
+        }
     }
 }
 
@@ -952,37 +1000,39 @@ mod glDetachShader {
 mod glDisable {
     fn enter(thread: S, memory: M, seen: O, cap: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        match i64::from(cap) {
-            GL_PRIMITIVE_RESTART => {
-                set!(S, context.has_restart_index, false);
-                if S::WHOLE
-                    && let Some(context) = context.whole()
-                {
-                    if let Some(it) = context.capabilities.at_mut(cap) {
-                        set!(S, *it, false);
-                    }
-                }
-            }
-            GL_PRIMITIVE_RESTART_FIXED_INDEX => {
-                set!(S, context.primitive_restart, false);
-            }
-            GL_BLEND => {
-                if S::WHOLE
-                    && let Some(context) = context.whole()
-                {
-                    for i in number::range(0, 8) {
-                        if let Some(it) = context.targets.at_mut(i) {
-                            set!(S, it.blend, false);
+        if !O::COMPILES || context.executes() {
+            match i64::from(cap) {
+                GL_PRIMITIVE_RESTART => {
+                    set!(S, context.has_restart_index, false);
+                    if S::WHOLE
+                        && let Some(context) = context.whole()
+                    {
+                        if let Some(it) = context.capabilities.at_mut(cap) {
+                            set!(S, *it, false);
                         }
                     }
                 }
-            }
-            _ => {
-                if S::WHOLE
-                    && let Some(context) = context.whole()
-                {
-                    if let Some(it) = context.capabilities.at_mut(cap) {
-                        set!(S, *it, false);
+                GL_PRIMITIVE_RESTART_FIXED_INDEX => {
+                    set!(S, context.primitive_restart, false);
+                }
+                GL_BLEND => {
+                    if S::WHOLE
+                        && let Some(context) = context.whole()
+                    {
+                        for i in number::range(0, 8) {
+                            if let Some(it) = context.targets.at_mut(i) {
+                                set!(S, it.blend, false);
+                            }
+                        }
+                    }
+                }
+                _ => {
+                    if S::WHOLE
+                        && let Some(context) = context.whole()
+                    {
+                        if let Some(it) = context.capabilities.at_mut(cap) {
+                            set!(S, *it, false);
+                        }
                     }
                 }
             }
@@ -1050,42 +1100,48 @@ mod glDrawElements {
 mod glEnable {
     fn enter(thread: S, memory: M, seen: O, cap: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        match i64::from(cap) {
-            GL_PRIMITIVE_RESTART => {
-                set!(S, context.has_restart_index, context.api.is_desktop(context.version, (3, 1)));
-                if S::WHOLE
-                    && let Some(context) = context.whole()
-                {
-                    if let Some(it) = context.capabilities.at_mut(cap) {
-                        set!(S, *it, true);
-                    }
-                }
-            }
-            GL_PRIMITIVE_RESTART_FIXED_INDEX => {
-                set!(
-                    S,
-                    context.primitive_restart,
-                    context.api.is_es(context.version, (3, 0))
-                        || context.api.is_desktop(context.version, (4, 3))
-                );
-            }
-            GL_BLEND => {
-                if S::WHOLE
-                    && let Some(context) = context.whole()
-                {
-                    for i in number::range(0, 8) {
-                        if let Some(it) = context.targets.at_mut(i) {
-                            set!(S, it.blend, true);
+        if !O::COMPILES || context.executes() {
+            match i64::from(cap) {
+                GL_PRIMITIVE_RESTART => {
+                    set!(
+                        S,
+                        context.has_restart_index,
+                        context.api.is_desktop(context.version, (3, 1))
+                    );
+                    if S::WHOLE
+                        && let Some(context) = context.whole()
+                    {
+                        if let Some(it) = context.capabilities.at_mut(cap) {
+                            set!(S, *it, true);
                         }
                     }
                 }
-            }
-            _ => {
-                if S::WHOLE
-                    && let Some(context) = context.whole()
-                {
-                    if let Some(it) = context.capabilities.at_mut(cap) {
-                        set!(S, *it, true);
+                GL_PRIMITIVE_RESTART_FIXED_INDEX => {
+                    set!(
+                        S,
+                        context.primitive_restart,
+                        context.api.is_es(context.version, (3, 0))
+                            || context.api.is_desktop(context.version, (4, 3))
+                    );
+                }
+                GL_BLEND => {
+                    if S::WHOLE
+                        && let Some(context) = context.whole()
+                    {
+                        for i in number::range(0, 8) {
+                            if let Some(it) = context.targets.at_mut(i) {
+                                set!(S, it.blend, true);
+                            }
+                        }
+                    }
+                }
+                _ => {
+                    if S::WHOLE
+                        && let Some(context) = context.whole()
+                    {
+                        if let Some(it) = context.capabilities.at_mut(cap) {
+                            set!(S, *it, true);
+                        }
                     }
                 }
             }
@@ -1204,7 +1260,9 @@ mod glFramebufferTexture2D {
 mod glFrontFace {
     fn enter(thread: Whole, memory: M, seen: O, mode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.front_face, mode);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.front_face, mode);
+        }
     }
 }
 
@@ -1534,8 +1592,10 @@ mod glGetVertexAttribPointerv {
 mod glHint {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, mode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.hints.at_mut(target) {
-            set!(S, *it, mode);
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.hints.at_mut(target) {
+                set!(S, *it, mode);
+            }
         }
     }
 }
@@ -1543,7 +1603,9 @@ mod glHint {
 mod glLineWidth {
     fn enter(thread: Whole, memory: M, seen: O, width: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.line_width, width);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.line_width, width);
+        }
     }
 }
 
@@ -1697,8 +1759,10 @@ mod glPixelStorei {
 mod glPolygonOffset {
     fn enter(thread: Whole, memory: M, seen: O, factor: f32, units: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.polygon_offset_factor, factor);
-        set!(S, context.polygon_offset_units, units);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.polygon_offset_factor, factor);
+            set!(S, context.polygon_offset_units, units);
+        }
     }
 }
 
@@ -1806,8 +1870,10 @@ mod glRenderbufferStorage {
 mod glSampleCoverage {
     fn enter(thread: Whole, memory: M, seen: O, value_: f32, invert: u8) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.sample_coverage, value_);
-        set!(S, context.sample_coverage_invert, invert != 0);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.sample_coverage, value_);
+            set!(S, context.sample_coverage_invert, invert != 0);
+        }
     }
 }
 
@@ -1817,19 +1883,21 @@ mod glScissor {
         if width < 0 || height < 0 {
             return;
         }
-        if let Some(it) = context.scissor.at_mut(0) {
-            set!(S, *it, x);
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.scissor.at_mut(0) {
+                set!(S, *it, x);
+            }
+            if let Some(it) = context.scissor.at_mut(1) {
+                set!(S, *it, y);
+            }
+            if let Some(it) = context.scissor.at_mut(2) {
+                set!(S, *it, width);
+            }
+            if let Some(it) = context.scissor.at_mut(3) {
+                set!(S, *it, height);
+            }
+            (&mut context.scissors).clear();
         }
-        if let Some(it) = context.scissor.at_mut(1) {
-            set!(S, *it, y);
-        }
-        if let Some(it) = context.scissor.at_mut(2) {
-            set!(S, *it, width);
-        }
-        if let Some(it) = context.scissor.at_mut(3) {
-            set!(S, *it, height);
-        }
-        (&mut context.scissors).clear();
     }
 }
 
@@ -1898,33 +1966,13 @@ mod glShaderSource {
 mod glStencilFunc {
     fn enter(thread: Whole, memory: M, seen: O, func: u32, r#ref: i32, mask: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.stencil_front.func, func);
-        {
-            let value = r#ref;
-            set!(S, context.stencil_front.reference, value);
-        }
-        set!(S, context.stencil_front.value_mask, mask);
-        set!(S, context.stencil_back.func, func);
-        {
-            let value = r#ref;
-            set!(S, context.stencil_back.reference, value);
-        }
-        set!(S, context.stencil_back.value_mask, mask);
-    }
-}
-
-mod glStencilFuncSeparate {
-    fn enter(thread: Whole, memory: M, seen: O, face: u32, func: u32, r#ref: i32, mask: u32) {
-        let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_front(face) {
+        if !O::COMPILES || context.executes() {
             set!(S, context.stencil_front.func, func);
             {
                 let value = r#ref;
                 set!(S, context.stencil_front.reference, value);
             }
             set!(S, context.stencil_front.value_mask, mask);
-        }
-        if functions::is_back(face) {
             set!(S, context.stencil_back.func, func);
             {
                 let value = r#ref;
@@ -1935,22 +1983,50 @@ mod glStencilFuncSeparate {
     }
 }
 
+mod glStencilFuncSeparate {
+    fn enter(thread: Whole, memory: M, seen: O, face: u32, func: u32, r#ref: i32, mask: u32) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            if functions::is_front(face) {
+                set!(S, context.stencil_front.func, func);
+                {
+                    let value = r#ref;
+                    set!(S, context.stencil_front.reference, value);
+                }
+                set!(S, context.stencil_front.value_mask, mask);
+            }
+            if functions::is_back(face) {
+                set!(S, context.stencil_back.func, func);
+                {
+                    let value = r#ref;
+                    set!(S, context.stencil_back.reference, value);
+                }
+                set!(S, context.stencil_back.value_mask, mask);
+            }
+        }
+    }
+}
+
 mod glStencilMask {
     fn enter(thread: Whole, memory: M, seen: O, mask: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.stencil_front.write_mask, mask);
-        set!(S, context.stencil_back.write_mask, mask);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.stencil_front.write_mask, mask);
+            set!(S, context.stencil_back.write_mask, mask);
+        }
     }
 }
 
 mod glStencilMaskSeparate {
     fn enter(thread: Whole, memory: M, seen: O, face: u32, mask: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_front(face) {
-            set!(S, context.stencil_front.write_mask, mask);
-        }
-        if functions::is_back(face) {
-            set!(S, context.stencil_back.write_mask, mask);
+        if !O::COMPILES || context.executes() {
+            if functions::is_front(face) {
+                set!(S, context.stencil_front.write_mask, mask);
+            }
+            if functions::is_back(face) {
+                set!(S, context.stencil_back.write_mask, mask);
+            }
         }
     }
 }
@@ -1958,27 +2034,31 @@ mod glStencilMaskSeparate {
 mod glStencilOp {
     fn enter(thread: Whole, memory: M, seen: O, fail: u32, zfail: u32, zpass: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.stencil_front.fail, fail);
-        set!(S, context.stencil_front.depth_fail, zfail);
-        set!(S, context.stencil_front.depth_pass, zpass);
-        set!(S, context.stencil_back.fail, fail);
-        set!(S, context.stencil_back.depth_fail, zfail);
-        set!(S, context.stencil_back.depth_pass, zpass);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.stencil_front.fail, fail);
+            set!(S, context.stencil_front.depth_fail, zfail);
+            set!(S, context.stencil_front.depth_pass, zpass);
+            set!(S, context.stencil_back.fail, fail);
+            set!(S, context.stencil_back.depth_fail, zfail);
+            set!(S, context.stencil_back.depth_pass, zpass);
+        }
     }
 }
 
 mod glStencilOpSeparate {
     fn enter(thread: Whole, memory: M, seen: O, face: u32, sfail: u32, dpfail: u32, dppass: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_front(face) {
-            set!(S, context.stencil_front.fail, sfail);
-            set!(S, context.stencil_front.depth_fail, dpfail);
-            set!(S, context.stencil_front.depth_pass, dppass);
-        }
-        if functions::is_back(face) {
-            set!(S, context.stencil_back.fail, sfail);
-            set!(S, context.stencil_back.depth_fail, dpfail);
-            set!(S, context.stencil_back.depth_pass, dppass);
+        if !O::COMPILES || context.executes() {
+            if functions::is_front(face) {
+                set!(S, context.stencil_front.fail, sfail);
+                set!(S, context.stencil_front.depth_fail, dpfail);
+                set!(S, context.stencil_front.depth_pass, dppass);
+            }
+            if functions::is_back(face) {
+                set!(S, context.stencil_back.fail, sfail);
+                set!(S, context.stencil_back.depth_fail, dpfail);
+                set!(S, context.stencil_back.depth_pass, dppass);
+            }
         }
     }
 }
@@ -2014,100 +2094,102 @@ mod glTexImage2D {
             let Some(context) = thread.context.as_deref_mut() else { return };
             let is_defined: bool = pixels != 0 || context.pixel_unpack_buffer.is_some();
             let texel_bytes_7: i64 = crate::gl::texel_bytes(thread, memory, format, r#type);
-            if texel_bytes_7 > 0 {
-                let depth_1: i32 = 1;
-                let format_2: u32 = internalformat as u32;
-                let compressed_bytes_3: i32 = 0;
-                let Some(context) = thread.context.as_deref_mut() else { return };
-                let texture_4: Ref<Texture> = functions::bound_texture(&*context, target);
-                let is_face_5: bool =
-                    i64::from(functions::texture_target(target)) != i64::from(target);
-                let is_valid_6: bool = functions::takes_image_format(&*context, format_2)
-                    && (!is_face_5 || i64::from(width) == i64::from(height));
-                if is_valid_6 && texture_4.is_none() {
-                    set!(S, context.has_default_images, true);
-                }
-                if {
-                    let mut group = context.group.lock();
-                    (is_valid_6
-                        && i64::from(
-                            group.textures.get(texture_4).map_or(0, |it| it.immutable_levels),
-                        ) == 0)
-                } {
-                    let mut group = context.group.lock();
-                    if let Some(it) = group.textures.get_mut(texture_4)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.width, width);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            if !O::COMPILES || context.executes() {
+                if texel_bytes_7 > 0 {
+                    let depth_1: i32 = 1;
+                    let format_2: u32 = internalformat as u32;
+                    let compressed_bytes_3: i32 = 0;
+                    let texture_4: Ref<Texture> = functions::bound_texture(&*context, target);
+                    let is_face_5: bool =
+                        i64::from(functions::texture_target(target)) != i64::from(target);
+                    let is_valid_6: bool = functions::takes_image_format(&*context, format_2)
+                        && (!is_face_5 || i64::from(width) == i64::from(height));
+                    if is_valid_6 && texture_4.is_none() {
+                        set!(S, context.has_default_images, true);
                     }
-                    if let Some(it) = group.textures.get_mut(texture_4)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.height, height);
-                    }
-                    if let Some(it) = group.textures.get_mut(texture_4)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.depth, depth_1);
-                    }
-                    if let Some(it) = group.textures.get_mut(texture_4)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.format, format_2);
-                    }
-                    {
-                        let value = r#type;
+                    if {
+                        let mut group = context.group.lock();
+                        (is_valid_6
+                            && i64::from(
+                                group.textures.get(texture_4).map_or(0, |it| it.immutable_levels),
+                            ) == 0)
+                    } {
+                        let mut group = context.group.lock();
                         if let Some(it) = group.textures.get_mut(texture_4)
                             && let Some(it) = it.images.at_mut(target)
                             && let Some(it) = it.at_mut(level)
                         {
-                            set!(S, it.pixel_type, value);
+                            set!(S, it.width, width);
                         }
-                    }
-                    if let Some(it) = group.textures.get_mut(texture_4)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.compressed_bytes, compressed_bytes_3);
-                    }
-                    if let Some(it) = group.textures.get_mut(texture_4)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.shared, 0);
-                    }
-                    if let Some(it) = group.textures.get_mut(texture_4)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.is_defined, is_defined);
-                    }
-                    {
-                        let value = Ref::NONE;
-                        if let Some(it) = group.textures.get_mut(texture_4) {
-                            set!(S, it.image, value);
+                        if let Some(it) = group.textures.get_mut(texture_4)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.height, height);
                         }
-                    }
-                    {
-                        let value = Ref::NONE;
-                        if let Some(it) = group.textures.get_mut(texture_4) {
-                            set!(S, it.surface, value);
+                        if let Some(it) = group.textures.get_mut(texture_4)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.depth, depth_1);
                         }
-                    }
-                    drop(group);
-                    if {
-                        let mut group = context.group.lock();
-                        (group.textures.get(texture_4).map_or(false, |it| it.generates_levels)
-                            && i64::from(level)
-                                == i64::from(
-                                    group.textures.get(texture_4).map_or(0, |it| it.base_level),
-                                ))
-                    } {
-                        crate::gl::generate_levels(thread, memory, texture_4);
+                        if let Some(it) = group.textures.get_mut(texture_4)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.format, format_2);
+                        }
+                        {
+                            let value = r#type;
+                            if let Some(it) = group.textures.get_mut(texture_4)
+                                && let Some(it) = it.images.at_mut(target)
+                                && let Some(it) = it.at_mut(level)
+                            {
+                                set!(S, it.pixel_type, value);
+                            }
+                        }
+                        if let Some(it) = group.textures.get_mut(texture_4)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.compressed_bytes, compressed_bytes_3);
+                        }
+                        if let Some(it) = group.textures.get_mut(texture_4)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.shared, 0);
+                        }
+                        if let Some(it) = group.textures.get_mut(texture_4)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.is_defined, is_defined);
+                        }
+                        {
+                            let value = Ref::NONE;
+                            if let Some(it) = group.textures.get_mut(texture_4) {
+                                set!(S, it.image, value);
+                            }
+                        }
+                        {
+                            let value = Ref::NONE;
+                            if let Some(it) = group.textures.get_mut(texture_4) {
+                                set!(S, it.surface, value);
+                            }
+                        }
+                        drop(group);
+                        if {
+                            let mut group = context.group.lock();
+                            (group.textures.get(texture_4).map_or(false, |it| it.generates_levels)
+                                && i64::from(level)
+                                    == i64::from(
+                                        group.textures.get(texture_4).map_or(0, |it| it.base_level),
+                                    ))
+                        } {
+                            crate::gl::generate_levels(thread, memory, texture_4);
+                        }
                     }
                 }
             }
@@ -2117,44 +2199,49 @@ mod glTexImage2D {
 
 mod glTexParameterf {
     fn enter(thread: S, memory: M, seen: O, target: u32, pname: u32, param: f32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let level_0: i32 = (param as i64) as i32;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
-        if functions::is_texture_target(&*context, target) {
-            let texture_1: Ref<Texture> = functions::bound_texture(&*context, target);
-            if i64::from(level_0) >= 0 {
-                match i64::from(pname) {
-                    GL_TEXTURE_BASE_LEVEL => {
-                        if let Some(it) = group.textures.get_mut(texture_1) {
-                            set!(S, it.base_level, level_0);
+        if !O::COMPILES || context.executes() {
+            let level_0: i32 = (param as i64) as i32;
+            let mut group = context.group.lock();
+            if functions::is_texture_target(&*context, target) {
+                let texture_1: Ref<Texture> = functions::bound_texture(&*context, target);
+                if i64::from(level_0) >= 0 {
+                    match i64::from(pname) {
+                        GL_TEXTURE_BASE_LEVEL => {
+                            if let Some(it) = group.textures.get_mut(texture_1) {
+                                set!(S, it.base_level, level_0);
+                            }
                         }
-                    }
-                    GL_TEXTURE_MAX_LEVEL => {
-                        if let Some(it) = group.textures.get_mut(texture_1) {
-                            set!(S, it.max_level, level_0);
+                        GL_TEXTURE_MAX_LEVEL => {
+                            if let Some(it) = group.textures.get_mut(texture_1) {
+                                set!(S, it.max_level, level_0);
+                            }
                         }
-                    }
-                    GL_GENERATE_MIPMAP => {
-                        let value = i64::from(level_0) != 0;
-                        if let Some(it) = group.textures.get_mut(texture_1) {
-                            set!(S, it.generates_levels, value);
+                        GL_GENERATE_MIPMAP => {
+                            let value = i64::from(level_0) != 0;
+                            if let Some(it) = group.textures.get_mut(texture_1) {
+                                set!(S, it.generates_levels, value);
+                            }
                         }
+                        _ => {}
                     }
-                    _ => {}
                 }
             }
-        }
-        drop(group);
-        if S::WHOLE
-            && let Some(thread) = thread.whole()
-        {
-            let Some(context) = thread.context.as_deref_mut() else { return };
+            drop(group);
+            if S::WHOLE
+                && let Some(thread) = thread.whole()
             {
-                let its_texture = functions::bound_texture(&*context, target);
-                crate::gl::set_texture_parameter_float(thread, memory, its_texture, pname, param);
+                let Some(context) = thread.context.as_deref_mut() else { return };
+                {
+                    let its_texture = functions::bound_texture(&*context, target);
+                    crate::gl::set_texture_parameter_float(
+                        thread,
+                        memory,
+                        its_texture,
+                        pname,
+                        param,
+                    );
+                }
             }
         }
     }
@@ -2165,47 +2252,49 @@ mod glTexParameterfv {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if functions::is_texture_target(&*context, target) {
             observe::elements(seen, 2, params, sizes::texture(i64::from(pname)), 4);
-            if i64::from(pname) != GL_TEXTURE_BORDER_COLOR {
-                let level_0: i32 = (memory.element::<f32>(params, 0) as i64) as i32;
-                let mut group = context.group.lock();
-                if functions::is_texture_target(&*context, target) {
-                    let texture_1: Ref<Texture> = functions::bound_texture(&*context, target);
-                    if i64::from(level_0) >= 0 {
-                        match i64::from(pname) {
-                            GL_TEXTURE_BASE_LEVEL => {
-                                if let Some(it) = group.textures.get_mut(texture_1) {
-                                    set!(S, it.base_level, level_0);
+            if !O::COMPILES || context.executes() {
+                if i64::from(pname) != GL_TEXTURE_BORDER_COLOR {
+                    let level_0: i32 = (memory.element::<f32>(params, 0) as i64) as i32;
+                    let mut group = context.group.lock();
+                    if functions::is_texture_target(&*context, target) {
+                        let texture_1: Ref<Texture> = functions::bound_texture(&*context, target);
+                        if i64::from(level_0) >= 0 {
+                            match i64::from(pname) {
+                                GL_TEXTURE_BASE_LEVEL => {
+                                    if let Some(it) = group.textures.get_mut(texture_1) {
+                                        set!(S, it.base_level, level_0);
+                                    }
                                 }
-                            }
-                            GL_TEXTURE_MAX_LEVEL => {
-                                if let Some(it) = group.textures.get_mut(texture_1) {
-                                    set!(S, it.max_level, level_0);
+                                GL_TEXTURE_MAX_LEVEL => {
+                                    if let Some(it) = group.textures.get_mut(texture_1) {
+                                        set!(S, it.max_level, level_0);
+                                    }
                                 }
-                            }
-                            GL_GENERATE_MIPMAP => {
-                                let value = i64::from(level_0) != 0;
-                                if let Some(it) = group.textures.get_mut(texture_1) {
-                                    set!(S, it.generates_levels, value);
+                                GL_GENERATE_MIPMAP => {
+                                    let value = i64::from(level_0) != 0;
+                                    if let Some(it) = group.textures.get_mut(texture_1) {
+                                        set!(S, it.generates_levels, value);
+                                    }
                                 }
+                                _ => {}
                             }
-                            _ => {}
                         }
                     }
-                }
-                drop(group);
-                if S::WHOLE
-                    && let Some(thread) = thread.whole()
-                {
-                    let Some(context) = thread.context.as_deref_mut() else { return };
+                    drop(group);
+                    if S::WHOLE
+                        && let Some(thread) = thread.whole()
                     {
-                        let its_texture = functions::bound_texture(&*context, target);
-                        crate::gl::set_texture_parameter_float(
-                            thread,
-                            memory,
-                            its_texture,
-                            pname,
-                            memory.element::<f32>(params, 0),
-                        );
+                        let Some(context) = thread.context.as_deref_mut() else { return };
+                        {
+                            let its_texture = functions::bound_texture(&*context, target);
+                            crate::gl::set_texture_parameter_float(
+                                thread,
+                                memory,
+                                its_texture,
+                                pname,
+                                memory.element::<f32>(params, 0),
+                            );
+                        }
                     }
                 }
             }
@@ -2216,39 +2305,41 @@ mod glTexParameterfv {
 mod glTexParameteri {
     fn enter(thread: S, memory: M, seen: O, target: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
-        if functions::is_texture_target(&*context, target) {
-            let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
-            if i64::from(param) >= 0 {
-                match i64::from(pname) {
-                    GL_TEXTURE_BASE_LEVEL => {
-                        if let Some(it) = group.textures.get_mut(texture_0) {
-                            set!(S, it.base_level, param);
+        if !O::COMPILES || context.executes() {
+            let mut group = context.group.lock();
+            if functions::is_texture_target(&*context, target) {
+                let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
+                if i64::from(param) >= 0 {
+                    match i64::from(pname) {
+                        GL_TEXTURE_BASE_LEVEL => {
+                            if let Some(it) = group.textures.get_mut(texture_0) {
+                                set!(S, it.base_level, param);
+                            }
                         }
-                    }
-                    GL_TEXTURE_MAX_LEVEL => {
-                        if let Some(it) = group.textures.get_mut(texture_0) {
-                            set!(S, it.max_level, param);
+                        GL_TEXTURE_MAX_LEVEL => {
+                            if let Some(it) = group.textures.get_mut(texture_0) {
+                                set!(S, it.max_level, param);
+                            }
                         }
-                    }
-                    GL_GENERATE_MIPMAP => {
-                        let value = i64::from(param) != 0;
-                        if let Some(it) = group.textures.get_mut(texture_0) {
-                            set!(S, it.generates_levels, value);
+                        GL_GENERATE_MIPMAP => {
+                            let value = i64::from(param) != 0;
+                            if let Some(it) = group.textures.get_mut(texture_0) {
+                                set!(S, it.generates_levels, value);
+                            }
                         }
+                        _ => {}
                     }
-                    _ => {}
                 }
             }
-        }
-        drop(group);
-        if S::WHOLE
-            && let Some(thread) = thread.whole()
-        {
-            let Some(context) = thread.context.as_deref_mut() else { return };
+            drop(group);
+            if S::WHOLE
+                && let Some(thread) = thread.whole()
             {
-                let its_texture = functions::bound_texture(&*context, target);
-                crate::gl::set_texture_parameter(thread, memory, its_texture, pname, param);
+                let Some(context) = thread.context.as_deref_mut() else { return };
+                {
+                    let its_texture = functions::bound_texture(&*context, target);
+                    crate::gl::set_texture_parameter(thread, memory, its_texture, pname, param);
+                }
             }
         }
     }
@@ -2259,64 +2350,66 @@ mod glTexParameteriv {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if functions::is_texture_target(&*context, target) {
             observe::elements(seen, 2, params, sizes::texture(i64::from(pname)), 4);
-            if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
-                if S::WHOLE
-                    && let Some(context) = context.whole()
-                {
-                    let mut group = context.group.lock();
-                    for i in number::range(0, 4) {
-                        {
-                            let key_0 = functions::bound_texture(&*context, target);
-                            let value = memory.element::<i32>(params, i) as u32;
-                            if let Some(it) = group.textures.get_mut(key_0)
-                                && let Some(it) = it.sampling.border_color.at_mut(i)
-                            {
-                                set!(S, *it, value);
-                            }
-                        }
-                    }
-                }
-            } else {
-                let level_1: i32 = memory.element::<i32>(params, 0);
-                let mut group = context.group.lock();
-                if functions::is_texture_target(&*context, target) {
-                    let texture_2: Ref<Texture> = functions::bound_texture(&*context, target);
-                    if i64::from(level_1) >= 0 {
-                        match i64::from(pname) {
-                            GL_TEXTURE_BASE_LEVEL => {
-                                if let Some(it) = group.textures.get_mut(texture_2) {
-                                    set!(S, it.base_level, level_1);
-                                }
-                            }
-                            GL_TEXTURE_MAX_LEVEL => {
-                                if let Some(it) = group.textures.get_mut(texture_2) {
-                                    set!(S, it.max_level, level_1);
-                                }
-                            }
-                            GL_GENERATE_MIPMAP => {
-                                let value = i64::from(level_1) != 0;
-                                if let Some(it) = group.textures.get_mut(texture_2) {
-                                    set!(S, it.generates_levels, value);
-                                }
-                            }
-                            _ => {}
-                        }
-                    }
-                }
-                drop(group);
-                if S::WHOLE
-                    && let Some(thread) = thread.whole()
-                {
-                    let Some(context) = thread.context.as_deref_mut() else { return };
+            if !O::COMPILES || context.executes() {
+                if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
+                    if S::WHOLE
+                        && let Some(context) = context.whole()
                     {
-                        let its_texture = functions::bound_texture(&*context, target);
-                        crate::gl::set_texture_parameter(
-                            thread,
-                            memory,
-                            its_texture,
-                            pname,
-                            memory.element::<i32>(params, 0),
-                        );
+                        let mut group = context.group.lock();
+                        for i in number::range(0, 4) {
+                            {
+                                let key_0 = functions::bound_texture(&*context, target);
+                                let value = memory.element::<i32>(params, i) as u32;
+                                if let Some(it) = group.textures.get_mut(key_0)
+                                    && let Some(it) = it.sampling.border_color.at_mut(i)
+                                {
+                                    set!(S, *it, value);
+                                }
+                            }
+                        }
+                    }
+                } else {
+                    let level_1: i32 = memory.element::<i32>(params, 0);
+                    let mut group = context.group.lock();
+                    if functions::is_texture_target(&*context, target) {
+                        let texture_2: Ref<Texture> = functions::bound_texture(&*context, target);
+                        if i64::from(level_1) >= 0 {
+                            match i64::from(pname) {
+                                GL_TEXTURE_BASE_LEVEL => {
+                                    if let Some(it) = group.textures.get_mut(texture_2) {
+                                        set!(S, it.base_level, level_1);
+                                    }
+                                }
+                                GL_TEXTURE_MAX_LEVEL => {
+                                    if let Some(it) = group.textures.get_mut(texture_2) {
+                                        set!(S, it.max_level, level_1);
+                                    }
+                                }
+                                GL_GENERATE_MIPMAP => {
+                                    let value = i64::from(level_1) != 0;
+                                    if let Some(it) = group.textures.get_mut(texture_2) {
+                                        set!(S, it.generates_levels, value);
+                                    }
+                                }
+                                _ => {}
+                            }
+                        }
+                    }
+                    drop(group);
+                    if S::WHOLE
+                        && let Some(thread) = thread.whole()
+                    {
+                        let Some(context) = thread.context.as_deref_mut() else { return };
+                        {
+                            let its_texture = functions::bound_texture(&*context, target);
+                            crate::gl::set_texture_parameter(
+                                thread,
+                                memory,
+                                its_texture,
+                                pname,
+                                memory.element::<i32>(params, 0),
+                            );
+                        }
                     }
                 }
             }
@@ -2350,31 +2443,33 @@ mod glTexSubImage2D {
             crate::gl::unpack_2d(thread, memory, seen, 8, pixels, width, height, format, r#type);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
-            if {
-                let mut group = context.group.lock();
-                group
-                    .textures
-                    .get(texture_0)
-                    .and_then(|it| it.images.at(target))
-                    .is_some_and(|it| it.contains_key(&level))
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(texture_0)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, true);
-                }
-                drop(group);
+            if !O::COMPILES || context.executes() {
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(
-                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
-                            ))
+                    group
+                        .textures
+                        .get(texture_0)
+                        .and_then(|it| it.images.at(target))
+                        .is_some_and(|it| it.contains_key(&level))
                 } {
-                    crate::gl::generate_levels(thread, memory, texture_0);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(texture_0)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, true);
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_0);
+                    }
                 }
             }
         }
@@ -2385,26 +2480,28 @@ mod glUniform1f {
     fn enter(thread: Whole, memory: M, seen: O, location: i32, v0: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::active_program(&*context);
-            {
-                let value = GL_FLOAT as u32;
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::active_program(&*context);
+                {
+                    let value = GL_FLOAT as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
+                }
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(S, it.kind, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.floats.at_mut(0)
-            {
-                set!(S, *it, v0);
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.floats.at_mut(0)
+                {
+                    set!(S, *it, v0);
+                }
             }
         }
     }
@@ -2416,18 +2513,20 @@ mod glUniform1fv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_floats(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_FLOAT as u32,
-                count,
-                false,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_floats(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_FLOAT as u32,
+                    count,
+                    false,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -2436,28 +2535,30 @@ mod glUniform1i {
     fn enter(thread: Whole, memory: M, seen: O, location: i32, v0: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::active_program(&*context);
-            {
-                let value = GL_INT as u32;
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::active_program(&*context);
                 {
-                    set!(S, it.kind, value);
+                    let value = GL_INT as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            {
-                let value = i64::from(v0);
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(S, *it, value);
+                    set!(S, it.count, 1);
+                }
+                {
+                    let value = i64::from(v0);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -2470,17 +2571,19 @@ mod glUniform1iv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_integers(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_INT as u32,
-                count,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_integers(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_INT as u32,
+                    count,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -2489,32 +2592,34 @@ mod glUniform2f {
     fn enter(thread: Whole, memory: M, seen: O, location: i32, v0: f32, v1: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::active_program(&*context);
-            {
-                let value = GL_FLOAT_VEC2 as u32;
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::active_program(&*context);
+                {
+                    let value = GL_FLOAT_VEC2 as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
+                }
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(S, it.kind, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.floats.at_mut(0)
-            {
-                set!(S, *it, v0);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.floats.at_mut(1)
-            {
-                set!(S, *it, v1);
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.floats.at_mut(0)
+                {
+                    set!(S, *it, v0);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.floats.at_mut(1)
+                {
+                    set!(S, *it, v1);
+                }
             }
         }
     }
@@ -2526,18 +2631,20 @@ mod glUniform2fv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_floats(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_FLOAT_VEC2 as u32,
-                count,
-                false,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_floats(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_FLOAT_VEC2 as u32,
+                    count,
+                    false,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -2546,37 +2653,39 @@ mod glUniform2i {
     fn enter(thread: Whole, memory: M, seen: O, location: i32, v0: i32, v1: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::active_program(&*context);
-            {
-                let value = GL_INT_VEC2 as u32;
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::active_program(&*context);
                 {
-                    set!(S, it.kind, value);
+                    let value = GL_INT_VEC2 as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            {
-                let value = i64::from(v0);
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(S, *it, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            {
-                let value = i64::from(v1);
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(v0);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = i64::from(v1);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(1)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -2589,17 +2698,19 @@ mod glUniform2iv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_integers(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_INT_VEC2 as u32,
-                count,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_integers(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_INT_VEC2 as u32,
+                    count,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -2608,38 +2719,40 @@ mod glUniform3f {
     fn enter(thread: Whole, memory: M, seen: O, location: i32, v0: f32, v1: f32, v2: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::active_program(&*context);
-            {
-                let value = GL_FLOAT_VEC3 as u32;
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::active_program(&*context);
+                {
+                    let value = GL_FLOAT_VEC3 as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
+                }
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(S, it.kind, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.floats.at_mut(0)
-            {
-                set!(S, *it, v0);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.floats.at_mut(1)
-            {
-                set!(S, *it, v1);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.floats.at_mut(2)
-            {
-                set!(S, *it, v2);
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.floats.at_mut(0)
+                {
+                    set!(S, *it, v0);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.floats.at_mut(1)
+                {
+                    set!(S, *it, v1);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.floats.at_mut(2)
+                {
+                    set!(S, *it, v2);
+                }
             }
         }
     }
@@ -2651,18 +2764,20 @@ mod glUniform3fv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_floats(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_FLOAT_VEC3 as u32,
-                count,
-                false,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_floats(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_FLOAT_VEC3 as u32,
+                    count,
+                    false,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -2671,46 +2786,48 @@ mod glUniform3i {
     fn enter(thread: Whole, memory: M, seen: O, location: i32, v0: i32, v1: i32, v2: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::active_program(&*context);
-            {
-                let value = GL_INT_VEC3 as u32;
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::active_program(&*context);
                 {
-                    set!(S, it.kind, value);
+                    let value = GL_INT_VEC3 as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            {
-                let value = i64::from(v0);
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(S, *it, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            {
-                let value = i64::from(v1);
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(v0);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = i64::from(v2);
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(2)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(v1);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(1)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = i64::from(v2);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(2)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -2723,17 +2840,19 @@ mod glUniform3iv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_integers(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_INT_VEC3 as u32,
-                count,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_integers(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_INT_VEC3 as u32,
+                    count,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -2742,44 +2861,46 @@ mod glUniform4f {
     fn enter(thread: Whole, memory: M, seen: O, location: i32, v0: f32, v1: f32, v2: f32, v3: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::active_program(&*context);
-            {
-                let value = GL_FLOAT_VEC4 as u32;
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::active_program(&*context);
+                {
+                    let value = GL_FLOAT_VEC4 as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
+                }
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(S, it.kind, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.floats.at_mut(0)
-            {
-                set!(S, *it, v0);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.floats.at_mut(1)
-            {
-                set!(S, *it, v1);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.floats.at_mut(2)
-            {
-                set!(S, *it, v2);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.floats.at_mut(3)
-            {
-                set!(S, *it, v3);
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.floats.at_mut(0)
+                {
+                    set!(S, *it, v0);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.floats.at_mut(1)
+                {
+                    set!(S, *it, v1);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.floats.at_mut(2)
+                {
+                    set!(S, *it, v2);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.floats.at_mut(3)
+                {
+                    set!(S, *it, v3);
+                }
             }
         }
     }
@@ -2791,18 +2912,20 @@ mod glUniform4fv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_floats(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_FLOAT_VEC4 as u32,
-                count,
-                false,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_floats(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_FLOAT_VEC4 as u32,
+                    count,
+                    false,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -2811,55 +2934,57 @@ mod glUniform4i {
     fn enter(thread: Whole, memory: M, seen: O, location: i32, v0: i32, v1: i32, v2: i32, v3: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::active_program(&*context);
-            {
-                let value = GL_INT_VEC4 as u32;
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::active_program(&*context);
                 {
-                    set!(S, it.kind, value);
+                    let value = GL_INT_VEC4 as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            {
-                let value = i64::from(v0);
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(S, *it, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            {
-                let value = i64::from(v1);
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(v0);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = i64::from(v2);
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(2)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(v1);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(1)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = i64::from(v3);
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(3)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(v2);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(2)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = i64::from(v3);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(3)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -2872,17 +2997,19 @@ mod glUniform4iv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_integers(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_INT_VEC4 as u32,
-                count,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_integers(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_INT_VEC4 as u32,
+                    count,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -2901,18 +3028,20 @@ mod glUniformMatrix2fv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_floats(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_FLOAT_MAT2 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_floats(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_FLOAT_MAT2 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -2931,18 +3060,20 @@ mod glUniformMatrix3fv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_floats(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_FLOAT_MAT3 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_floats(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_FLOAT_MAT3 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -2961,59 +3092,63 @@ mod glUniformMatrix4fv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_floats(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_FLOAT_MAT4 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_floats(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_FLOAT_MAT4 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
 
 mod glUseProgram {
     fn enter(thread: S, memory: M, seen: O, program: u32) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::use_program(thread, memory, program);
         }
-        crate::gl::use_program(thread, memory, program);
     }
 }
 
 mod glVertexAttrib1f {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(S, it.x, x);
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = 0.0_f64 as f32;
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                    set!(S, it.x, x);
                 }
-            }
-            {
-                let value = 0.0_f64 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = 0.0_f64 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = 1.0_f64 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = 0.0_f64 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = 1.0_f64 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -3023,34 +3158,36 @@ mod glVertexAttrib1f {
 mod glVertexAttrib1fv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = memory.element::<f32>(v, 0);
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = 0.0_f64 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = memory.element::<f32>(v, 0);
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = 0.0_f64 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = 0.0_f64 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = 1.0_f64 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = 0.0_f64 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = 1.0_f64 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -3060,28 +3197,30 @@ mod glVertexAttrib1fv {
 mod glVertexAttrib2f {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: f32, y: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(S, it.x, x);
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(S, it.y, y);
-            }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = 0.0_f64 as f32;
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                    set!(S, it.x, x);
                 }
-            }
-            {
-                let value = 1.0_f64 as f32;
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                    set!(S, it.y, y);
+                }
+                {
+                    let value = 0.0_f64 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = 1.0_f64 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -3091,34 +3230,36 @@ mod glVertexAttrib2f {
 mod glVertexAttrib2fv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = memory.element::<f32>(v, 0);
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = memory.element::<f32>(v, 1);
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = memory.element::<f32>(v, 0);
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = 0.0_f64 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = memory.element::<f32>(v, 1);
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = 1.0_f64 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = 0.0_f64 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = 1.0_f64 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -3128,25 +3269,27 @@ mod glVertexAttrib2fv {
 mod glVertexAttrib3f {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: f32, y: f32, z: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(S, it.x, x);
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(S, it.y, y);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(S, it.z, z);
-            }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = 1.0_f64 as f32;
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                    set!(S, it.x, x);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                    set!(S, it.y, y);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                    set!(S, it.z, z);
+                }
+                {
+                    let value = 1.0_f64 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -3156,34 +3299,36 @@ mod glVertexAttrib3f {
 mod glVertexAttrib3fv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = memory.element::<f32>(v, 0);
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = memory.element::<f32>(v, 1);
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = memory.element::<f32>(v, 0);
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = memory.element::<f32>(v, 2);
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = memory.element::<f32>(v, 1);
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = 1.0_f64 as f32;
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = memory.element::<f32>(v, 2);
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = 1.0_f64 as f32;
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -3193,23 +3338,25 @@ mod glVertexAttrib3fv {
 mod glVertexAttrib4f {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: f32, y: f32, z: f32, w: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(S, it.x, x);
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(S, it.y, y);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(S, it.z, z);
-            }
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(S, it.w, w);
+            if S::WHOLE
+                && let Some(context) = context.whole()
+            {
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                    set!(S, it.x, x);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                    set!(S, it.y, y);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                    set!(S, it.z, z);
+                }
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                    set!(S, it.w, w);
+                }
             }
         }
     }
@@ -3218,34 +3365,36 @@ mod glVertexAttrib4f {
 mod glVertexAttrib4fv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = memory.element::<f32>(v, 0);
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.x, value);
-                }
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, false);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = memory.element::<f32>(v, 1);
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.y, value);
+                {
+                    let value = memory.element::<f32>(v, 0);
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.x, value);
+                    }
                 }
-            }
-            {
-                let value = memory.element::<f32>(v, 2);
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.z, value);
+                {
+                    let value = memory.element::<f32>(v, 1);
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.y, value);
+                    }
                 }
-            }
-            {
-                let value = memory.element::<f32>(v, 3);
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(S, it.w, value);
+                {
+                    let value = memory.element::<f32>(v, 2);
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.z, value);
+                    }
+                }
+                {
+                    let value = memory.element::<f32>(v, 3);
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                        set!(S, it.w, value);
+                    }
                 }
             }
         }
@@ -3299,19 +3448,21 @@ mod glViewport {
         if width < 0 || height < 0 {
             return;
         }
-        if let Some(it) = context.viewport.at_mut(0) {
-            set!(S, *it, x);
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.viewport.at_mut(0) {
+                set!(S, *it, x);
+            }
+            if let Some(it) = context.viewport.at_mut(1) {
+                set!(S, *it, y);
+            }
+            if let Some(it) = context.viewport.at_mut(2) {
+                set!(S, *it, width);
+            }
+            if let Some(it) = context.viewport.at_mut(3) {
+                set!(S, *it, height);
+            }
+            (&mut context.viewports).clear();
         }
-        if let Some(it) = context.viewport.at_mut(1) {
-            set!(S, *it, y);
-        }
-        if let Some(it) = context.viewport.at_mut(2) {
-            set!(S, *it, width);
-        }
-        if let Some(it) = context.viewport.at_mut(3) {
-            set!(S, *it, height);
-        }
-        (&mut context.viewports).clear();
     }
 }
 }

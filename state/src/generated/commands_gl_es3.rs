@@ -27,12 +27,14 @@ command_modules! {
 mod glActiveShaderProgram {
     fn enter(thread: S, memory: M, seen: O, pipeline: u32, program: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let found_0: Ref<Pipeline> = context.pipelines.find(u64::from(pipeline));
         let mut group = context.group.lock();
-        {
-            let value = functions::program_named(&*context, &*group, program);
-            if let Some(it) = context.pipelines.get_mut(found_0) {
-                set!(S, it.active_program, value);
+        if !O::COMPILES || context.executes() {
+            let found_0: Ref<Pipeline> = context.pipelines.find(u64::from(pipeline));
+            {
+                let value = functions::program_named(&*context, &*group, program);
+                if let Some(it) = context.pipelines.get_mut(found_0) {
+                    set!(S, it.active_program, value);
+                }
             }
         }
     }
@@ -41,27 +43,30 @@ mod glActiveShaderProgram {
 mod glBeginQuery {
     fn enter(thread: S, memory: M, seen: O, target: u32, id: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let begun: Ref<Query> = context.queries.find(u64::from(id));
-        let has_other_target: bool =
-            i64::from(context.queries.get(begun).map_or(0, |it| it.target)) != 0
-                && i64::from(context.queries.get(begun).map_or(0, |it| it.target))
-                    != i64::from(target);
-        if begun.is_some() && functions::is_query_target(&*context, target) && !has_other_target {
-            if S::WHOLE
-                && let Some(context) = context.whole()
+        if !O::COMPILES || context.executes() {
+            let begun: Ref<Query> = context.queries.find(u64::from(id));
+            let has_other_target: bool =
+                i64::from(context.queries.get(begun).map_or(0, |it| it.target)) != 0
+                    && i64::from(context.queries.get(begun).map_or(0, |it| it.target))
+                        != i64::from(target);
+            if begun.is_some() && functions::is_query_target(&*context, target) && !has_other_target
             {
-                if let Some(it) = context.active_queries.at_mut(target) {
-                    set!(S, *it, begun);
+                if S::WHOLE
+                    && let Some(context) = context.whole()
+                {
+                    if let Some(it) = context.active_queries.at_mut(target) {
+                        set!(S, *it, begun);
+                    }
                 }
-            }
-            if let Some(it) = context.queries.get_mut(begun) {
-                set!(S, it.target, target);
-            }
-            if S::WHOLE
-                && let Some(context) = context.whole()
-            {
                 if let Some(it) = context.queries.get_mut(begun) {
-                    set!(S, it.is_active, true);
+                    set!(S, it.target, target);
+                }
+                if S::WHOLE
+                    && let Some(context) = context.whole()
+                {
+                    if let Some(it) = context.queries.get_mut(begun) {
+                        set!(S, it.is_active, true);
+                    }
                 }
             }
         }
@@ -70,38 +75,41 @@ mod glBeginQuery {
 
 mod glBeginTransformFeedback {
     fn enter(thread: S, memory: M, seen: O, primitiveMode: u32) {
-        if thread.context.is_none() {
-            return;
-        }
-        let is_mode: bool = i64::from(primitiveMode) == GL_POINTS
-            || i64::from(primitiveMode) == GL_LINES
-            || i64::from(primitiveMode) == GL_TRIANGLES;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if is_mode {
-            if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
-                set!(S, it.is_active, true);
-            }
-            if S::WHOLE
-                && let Some(context) = context.whole()
-            {
+        if !O::COMPILES || context.executes() {
+            let is_mode: bool = i64::from(primitiveMode) == GL_POINTS
+                || i64::from(primitiveMode) == GL_LINES
+                || i64::from(primitiveMode) == GL_TRIANGLES;
+            if is_mode {
                 if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
-                    set!(S, it.is_paused, false);
+                    set!(S, it.is_active, true);
+                }
+                if S::WHOLE
+                    && let Some(context) = context.whole()
+                {
+                    if let Some(it) =
+                        context.transform_feedbacks.get_mut(context.transform_feedback)
+                    {
+                        set!(S, it.is_paused, false);
+                    }
+                }
+                if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
+                    set!(S, it.mode, primitiveMode);
+                }
+                {
+                    let value = context.program;
+                    if let Some(it) =
+                        context.transform_feedbacks.get_mut(context.transform_feedback)
+                    {
+                        set!(S, it.program, value);
+                    }
                 }
             }
-            if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
-                set!(S, it.mode, primitiveMode);
+            if is_mode && context.transform_feedback.is_none() {
+                set!(S, context.default_feedback_mode, primitiveMode);
+                set!(S, context.default_feedback_program, context.program);
+                set!(S, context.default_feedback_is_active, true);
             }
-            {
-                let value = context.program;
-                if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
-                    set!(S, it.program, value);
-                }
-            }
-        }
-        if is_mode && context.transform_feedback.is_none() {
-            set!(S, context.default_feedback_mode, primitiveMode);
-            set!(S, context.default_feedback_program, context.program);
-            set!(S, context.default_feedback_is_active, true);
         }
     }
 }
@@ -340,34 +348,36 @@ mod glBindImageTexture {
         format: u32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_below(unit, context.limits.image_units) {
-            {
-                let value =
-                    context
-                        .caches
-                        .textures
-                        .find(&context.group, u64::from(texture), |group| &mut group.textures);
-                if let Some(it) = context.images.at_mut(i64::from(unit)) {
-                    set!(S, it.texture, value);
+        if !O::COMPILES || context.executes() {
+            if functions::is_below(unit, context.limits.image_units) {
+                {
+                    let value =
+                        context
+                            .caches
+                            .textures
+                            .find(&context.group, u64::from(texture), |group| &mut group.textures);
+                    if let Some(it) = context.images.at_mut(i64::from(unit)) {
+                        set!(S, it.texture, value);
+                    }
                 }
-            }
-            if let Some(it) = context.images.at_mut(i64::from(unit)) {
-                set!(S, it.level, level);
-            }
-            {
-                let value = layered != 0;
                 if let Some(it) = context.images.at_mut(i64::from(unit)) {
-                    set!(S, it.layered, value);
+                    set!(S, it.level, level);
                 }
-            }
-            if let Some(it) = context.images.at_mut(i64::from(unit)) {
-                set!(S, it.layer, layer);
-            }
-            if let Some(it) = context.images.at_mut(i64::from(unit)) {
-                set!(S, it.access, access);
-            }
-            if let Some(it) = context.images.at_mut(i64::from(unit)) {
-                set!(S, it.format, format);
+                {
+                    let value = layered != 0;
+                    if let Some(it) = context.images.at_mut(i64::from(unit)) {
+                        set!(S, it.layered, value);
+                    }
+                }
+                if let Some(it) = context.images.at_mut(i64::from(unit)) {
+                    set!(S, it.layer, layer);
+                }
+                if let Some(it) = context.images.at_mut(i64::from(unit)) {
+                    set!(S, it.access, access);
+                }
+                if let Some(it) = context.images.at_mut(i64::from(unit)) {
+                    set!(S, it.format, format);
+                }
             }
         }
     }
@@ -376,9 +386,11 @@ mod glBindImageTexture {
 mod glBindProgramPipeline {
     fn enter(thread: S, memory: M, seen: O, pipeline: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let found_0: Ref<Pipeline> = context.pipelines.find(u64::from(pipeline));
-        if i64::from(pipeline) == 0 || found_0.is_some() {
-            set!(S, context.pipeline, context.pipelines.find(u64::from(pipeline)));
+        if !O::COMPILES || context.executes() {
+            let found_0: Ref<Pipeline> = context.pipelines.find(u64::from(pipeline));
+            if i64::from(pipeline) == 0 || found_0.is_some() {
+                set!(S, context.pipeline, context.pipelines.find(u64::from(pipeline)));
+            }
         }
     }
 }
@@ -386,15 +398,17 @@ mod glBindProgramPipeline {
 mod glBindSampler {
     fn enter(thread: S, memory: M, seen: O, unit: u32, sampler: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_below(unit, context.limits.texture_units) {
-            {
-                let value =
-                    context
-                        .caches
-                        .samplers
-                        .find(&context.group, u64::from(sampler), |group| &mut group.samplers);
-                if let Some(it) = context.texture_units.at_mut(i64::from(unit)) {
-                    set!(S, it.sampler, value);
+        if !O::COMPILES || context.executes() {
+            if functions::is_below(unit, context.limits.texture_units) {
+                {
+                    let value =
+                        context
+                            .caches
+                            .samplers
+                            .find(&context.group, u64::from(sampler), |group| &mut group.samplers);
+                    if let Some(it) = context.texture_units.at_mut(i64::from(unit)) {
+                        set!(S, it.sampler, value);
+                    }
                 }
             }
         }
@@ -404,10 +418,16 @@ mod glBindSampler {
 mod glBindTransformFeedback {
     fn enter(thread: S, memory: M, seen: O, target: u32, id: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let found_1: Ref<TransformFeedback> = context.transform_feedbacks.find(u64::from(id));
-        let is_known: bool = i64::from(id) == 0 || found_1.is_some();
-        if i64::from(target) == GL_TRANSFORM_FEEDBACK && is_known {
-            set!(S, context.transform_feedback, context.transform_feedbacks.find(u64::from(id)));
+        if !O::COMPILES || context.executes() {
+            let found_1: Ref<TransformFeedback> = context.transform_feedbacks.find(u64::from(id));
+            let is_known: bool = i64::from(id) == 0 || found_1.is_some();
+            if i64::from(target) == GL_TRANSFORM_FEEDBACK && is_known {
+                set!(
+                    S,
+                    context.transform_feedback,
+                    context.transform_feedbacks.find(u64::from(id))
+                );
+            }
         }
     }
 }
@@ -472,11 +492,13 @@ mod glBindVertexBuffer {
 mod glBlendEquationSeparatei {
     fn enter(thread: Whole, memory: M, seen: O, buf: u32, modeRGB: u32, modeAlpha: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            set!(S, it.equation_rgb, modeRGB);
-        }
-        if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            set!(S, it.equation_alpha, modeAlpha);
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.targets.at_mut(i64::from(buf)) {
+                set!(S, it.equation_rgb, modeRGB);
+            }
+            if let Some(it) = context.targets.at_mut(i64::from(buf)) {
+                set!(S, it.equation_alpha, modeAlpha);
+            }
         }
     }
 }
@@ -484,11 +506,13 @@ mod glBlendEquationSeparatei {
 mod glBlendEquationi {
     fn enter(thread: Whole, memory: M, seen: O, buf: u32, mode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            set!(S, it.equation_rgb, mode);
-        }
-        if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            set!(S, it.equation_alpha, mode);
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.targets.at_mut(i64::from(buf)) {
+                set!(S, it.equation_rgb, mode);
+            }
+            if let Some(it) = context.targets.at_mut(i64::from(buf)) {
+                set!(S, it.equation_alpha, mode);
+            }
         }
     }
 }
@@ -505,17 +529,19 @@ mod glBlendFuncSeparatei {
         dstAlpha: u32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            set!(S, it.source_rgb, srcRGB);
-        }
-        if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            set!(S, it.source_alpha, srcAlpha);
-        }
-        if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            set!(S, it.destination_rgb, dstRGB);
-        }
-        if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            set!(S, it.destination_alpha, dstAlpha);
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.targets.at_mut(i64::from(buf)) {
+                set!(S, it.source_rgb, srcRGB);
+            }
+            if let Some(it) = context.targets.at_mut(i64::from(buf)) {
+                set!(S, it.source_alpha, srcAlpha);
+            }
+            if let Some(it) = context.targets.at_mut(i64::from(buf)) {
+                set!(S, it.destination_rgb, dstRGB);
+            }
+            if let Some(it) = context.targets.at_mut(i64::from(buf)) {
+                set!(S, it.destination_alpha, dstAlpha);
+            }
         }
     }
 }
@@ -523,17 +549,19 @@ mod glBlendFuncSeparatei {
 mod glBlendFunci {
     fn enter(thread: Whole, memory: M, seen: O, buf: u32, src: u32, dst: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            set!(S, it.source_rgb, src);
-        }
-        if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            set!(S, it.source_alpha, src);
-        }
-        if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            set!(S, it.destination_rgb, dst);
-        }
-        if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            set!(S, it.destination_alpha, dst);
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.targets.at_mut(i64::from(buf)) {
+                set!(S, it.source_rgb, src);
+            }
+            if let Some(it) = context.targets.at_mut(i64::from(buf)) {
+                set!(S, it.source_alpha, src);
+            }
+            if let Some(it) = context.targets.at_mut(i64::from(buf)) {
+                set!(S, it.destination_rgb, dst);
+            }
+            if let Some(it) = context.targets.at_mut(i64::from(buf)) {
+                set!(S, it.destination_alpha, dst);
+            }
         }
     }
 }
@@ -573,28 +601,30 @@ mod glClientWaitSync {
 mod glColorMaski {
     fn enter(thread: Whole, memory: M, seen: O, index: u32, r: u8, g: u8, b: u8, a: u8) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = r != 0;
-            if let Some(it) = context.targets.at_mut(i64::from(index)) {
-                set!(S, it.mask_red, value);
+        if !O::COMPILES || context.executes() {
+            {
+                let value = r != 0;
+                if let Some(it) = context.targets.at_mut(i64::from(index)) {
+                    set!(S, it.mask_red, value);
+                }
             }
-        }
-        {
-            let value = g != 0;
-            if let Some(it) = context.targets.at_mut(i64::from(index)) {
-                set!(S, it.mask_green, value);
+            {
+                let value = g != 0;
+                if let Some(it) = context.targets.at_mut(i64::from(index)) {
+                    set!(S, it.mask_green, value);
+                }
             }
-        }
-        {
-            let value = b != 0;
-            if let Some(it) = context.targets.at_mut(i64::from(index)) {
-                set!(S, it.mask_blue, value);
+            {
+                let value = b != 0;
+                if let Some(it) = context.targets.at_mut(i64::from(index)) {
+                    set!(S, it.mask_blue, value);
+                }
             }
-        }
-        {
-            let value = a != 0;
-            if let Some(it) = context.targets.at_mut(i64::from(index)) {
-                set!(S, it.mask_alpha, value);
+            {
+                let value = a != 0;
+                if let Some(it) = context.targets.at_mut(i64::from(index)) {
+                    set!(S, it.mask_alpha, value);
+                }
             }
         }
     }
@@ -635,86 +665,89 @@ mod glCompressedTexImage3D {
             let is_face_3: bool = i64::from(functions::texture_target(target)) != i64::from(target);
             let is_valid_4: bool = functions::takes_image_format(&*context, internalformat)
                 && (!is_face_3 || i64::from(width) == i64::from(height));
-            if is_valid_4 && texture_2.is_none() {
-                set!(S, context.has_default_images, true);
-            }
-            if {
-                let mut group = context.group.lock();
-                (is_valid_4
-                    && i64::from(group.textures.get(texture_2).map_or(0, |it| it.immutable_levels))
-                        == 0)
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(texture_2)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.width, width);
+            if !O::COMPILES || context.executes() {
+                if is_valid_4 && texture_2.is_none() {
+                    set!(S, context.has_default_images, true);
                 }
-                if let Some(it) = group.textures.get_mut(texture_2)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.height, height);
-                }
-                if let Some(it) = group.textures.get_mut(texture_2)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.depth, depth);
-                }
-                if let Some(it) = group.textures.get_mut(texture_2)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.format, internalformat);
-                }
-                if let Some(it) = group.textures.get_mut(texture_2)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.pixel_type, pixel_type_1);
-                }
-                if let Some(it) = group.textures.get_mut(texture_2)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.compressed_bytes, imageSize);
-                }
-                if let Some(it) = group.textures.get_mut(texture_2)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.shared, 0);
-                }
-                if let Some(it) = group.textures.get_mut(texture_2)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, is_defined);
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(texture_2) {
-                        set!(S, it.image, value);
-                    }
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(texture_2) {
-                        set!(S, it.surface, value);
-                    }
-                }
-                drop(group);
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(texture_2).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(
-                                group.textures.get(texture_2).map_or(0, |it| it.base_level),
-                            ))
+                    (is_valid_4
+                        && i64::from(
+                            group.textures.get(texture_2).map_or(0, |it| it.immutable_levels),
+                        ) == 0)
                 } {
-                    crate::gl::generate_levels(thread, memory, texture_2);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(texture_2)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.width, width);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_2)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.height, height);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_2)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.depth, depth);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_2)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.format, internalformat);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_2)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.pixel_type, pixel_type_1);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_2)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.compressed_bytes, imageSize);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_2)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.shared, 0);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_2)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, is_defined);
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(texture_2) {
+                            set!(S, it.image, value);
+                        }
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(texture_2) {
+                            set!(S, it.surface, value);
+                        }
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_2).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_2).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_2);
+                    }
                 }
             }
         }
@@ -749,31 +782,33 @@ mod glCompressedTexSubImage3D {
             crate::gl::unpack_compressed(thread, memory, seen, 10, data, imageSize);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
-            if {
-                let mut group = context.group.lock();
-                group
-                    .textures
-                    .get(texture_0)
-                    .and_then(|it| it.images.at(target))
-                    .is_some_and(|it| it.contains_key(&level))
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(texture_0)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, true);
-                }
-                drop(group);
+            if !O::COMPILES || context.executes() {
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(
-                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
-                            ))
+                    group
+                        .textures
+                        .get(texture_0)
+                        .and_then(|it| it.images.at(target))
+                        .is_some_and(|it| it.contains_key(&level))
                 } {
-                    crate::gl::generate_levels(thread, memory, texture_0);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(texture_0)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, true);
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_0);
+                    }
                 }
             }
         }
@@ -863,30 +898,34 @@ mod glCopyTexSubImage3D {
             return;
         }
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
-        if {
-            let mut group = context.group.lock();
-            group
-                .textures
-                .get(texture_0)
-                .and_then(|it| it.images.at(target))
-                .is_some_and(|it| it.contains_key(&level))
-        } {
-            let mut group = context.group.lock();
-            if let Some(it) = group.textures.get_mut(texture_0)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.is_defined, true);
-            }
-            drop(group);
+        if !O::COMPILES || context.executes() {
+            let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
             if {
                 let mut group = context.group.lock();
-                (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                    && i64::from(level)
-                        == i64::from(group.textures.get(texture_0).map_or(0, |it| it.base_level)))
+                group
+                    .textures
+                    .get(texture_0)
+                    .and_then(|it| it.images.at(target))
+                    .is_some_and(|it| it.contains_key(&level))
             } {
-                crate::gl::generate_levels(thread, memory, texture_0);
+                let mut group = context.group.lock();
+                if let Some(it) = group.textures.get_mut(texture_0)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.is_defined, true);
+                }
+                drop(group);
+                if {
+                    let mut group = context.group.lock();
+                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                        && i64::from(level)
+                            == i64::from(
+                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                            ))
+                } {
+                    crate::gl::generate_levels(thread, memory, texture_0);
+                }
             }
         }
     }
@@ -1028,9 +1067,11 @@ mod glDeleteVertexArrays {
 mod glDisablei {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, index: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if i64::from(target) == GL_BLEND {
-            if let Some(it) = context.targets.at_mut(i64::from(index)) {
-                set!(S, it.blend, false);
+        if !O::COMPILES || context.executes() {
+            if i64::from(target) == GL_BLEND {
+                if let Some(it) = context.targets.at_mut(i64::from(index)) {
+                    set!(S, it.blend, false);
+                }
             }
         }
     }
@@ -1112,24 +1153,27 @@ mod glDrawBuffers {
             if S::WHOLE
                 && let Some(context) = context.whole()
             {
-                if context.draw_framebuffer.is_none() {
-                    (&mut context.draw_buffers).clear();
-                    for i in number::range(0, i64::from(n)) {
-                        {
-                            let value = memory.element::<u32>(bufs, i);
-                            at::push(&mut context.draw_buffers, value);
-                        }
-                    }
-                } else {
-                    if let Some(it) = context.framebuffers.get_mut(context.draw_framebuffer) {
-                        (&mut it.draw_buffers).clear();
-                    }
-                    for i in number::range(0, i64::from(n)) {
-                        {
-                            let value = memory.element::<u32>(bufs, i);
-                            if let Some(it) = context.framebuffers.get_mut(context.draw_framebuffer)
+                if !O::COMPILES || context.executes() {
+                    if context.draw_framebuffer.is_none() {
+                        (&mut context.draw_buffers).clear();
+                        for i in number::range(0, i64::from(n)) {
                             {
-                                at::push(&mut it.draw_buffers, value);
+                                let value = memory.element::<u32>(bufs, i);
+                                at::push(&mut context.draw_buffers, value);
+                            }
+                        }
+                    } else {
+                        if let Some(it) = context.framebuffers.get_mut(context.draw_framebuffer) {
+                            (&mut it.draw_buffers).clear();
+                        }
+                        for i in number::range(0, i64::from(n)) {
+                            {
+                                let value = memory.element::<u32>(bufs, i);
+                                if let Some(it) =
+                                    context.framebuffers.get_mut(context.draw_framebuffer)
+                                {
+                                    at::push(&mut it.draw_buffers, value);
+                                }
                             }
                         }
                     }
@@ -1330,9 +1374,11 @@ mod glDrawRangeElementsBaseVertex {
 mod glEnablei {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, index: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if i64::from(target) == GL_BLEND {
-            if let Some(it) = context.targets.at_mut(i64::from(index)) {
-                set!(S, it.blend, true);
+        if !O::COMPILES || context.executes() {
+            if i64::from(target) == GL_BLEND {
+                if let Some(it) = context.targets.at_mut(i64::from(index)) {
+                    set!(S, it.blend, true);
+                }
             }
         }
     }
@@ -1348,16 +1394,18 @@ mod glEndQuery {
         if S::WHOLE
             && let Some(context) = context.whole()
         {
-            {
-                let key_0 = context.active_queries.at(target).copied().unwrap_or(Ref::NONE);
-                if let Some(it) = context.queries.get_mut(key_0) {
-                    set!(S, it.is_active, false);
+            if !O::COMPILES || context.executes() {
+                {
+                    let key_0 = context.active_queries.at(target).copied().unwrap_or(Ref::NONE);
+                    if let Some(it) = context.queries.get_mut(key_0) {
+                        set!(S, it.is_active, false);
+                    }
                 }
-            }
-            {
-                let value = Ref::NONE;
-                if let Some(it) = context.active_queries.at_mut(target) {
-                    set!(S, *it, value);
+                {
+                    let value = Ref::NONE;
+                    if let Some(it) = context.active_queries.at_mut(target) {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -1367,18 +1415,20 @@ mod glEndQuery {
 mod glEndTransformFeedback {
     fn enter(thread: S, memory: M, seen: O) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
-            set!(S, it.is_active, false);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
+        if !O::COMPILES || context.executes() {
             if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
-                set!(S, it.is_paused, false);
+                set!(S, it.is_active, false);
             }
-        }
-        if context.transform_feedback.is_none() {
-            set!(S, context.default_feedback_is_active, false);
+            if S::WHOLE
+                && let Some(context) = context.whole()
+            {
+                if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
+                    set!(S, it.is_paused, false);
+                }
+            }
+            if context.transform_feedback.is_none() {
+                set!(S, context.default_feedback_is_active, false);
+            }
         }
     }
 }
@@ -2191,7 +2241,9 @@ mod glMemoryBarrierByRegion {
 mod glMinSampleShading {
     fn enter(thread: Whole, memory: M, seen: O, value_: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.min_sample_shading, value_);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.min_sample_shading, value_);
+        }
     }
 }
 
@@ -2238,8 +2290,10 @@ mod glObjectPtrLabel {
 mod glPatchParameteri {
     fn enter(thread: Whole, memory: M, seen: O, pname: u32, value_: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if i64::from(pname) == GL_PATCH_VERTICES {
-            set!(S, context.patch_vertices, value_);
+        if !O::COMPILES || context.executes() {
+            if i64::from(pname) == GL_PATCH_VERTICES {
+                set!(S, context.patch_vertices, value_);
+            }
         }
     }
 }
@@ -2247,8 +2301,10 @@ mod glPatchParameteri {
 mod glPauseTransformFeedback {
     fn enter(thread: Whole, memory: M, seen: O) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
-            set!(S, it.is_paused, true);
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
+                set!(S, it.is_paused, true);
+            }
         }
     }
 }
@@ -2376,26 +2432,28 @@ mod glProgramUniform1f {
     fn enter(thread: Whole, memory: M, seen: O, program: u32, location: i32, v0: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::program_named(&*context, &*group, program);
-            {
-                let value = GL_FLOAT as u32;
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::program_named(&*context, &*group, program);
+                {
+                    let value = GL_FLOAT as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
+                }
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(S, it.kind, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.floats.at_mut(0)
-            {
-                set!(S, *it, v0);
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.floats.at_mut(0)
+                {
+                    set!(S, *it, v0);
+                }
             }
         }
     }
@@ -2415,21 +2473,23 @@ mod glProgramUniform1fv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_floats(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_FLOAT as u32,
-                count,
-                false,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_floats(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_FLOAT as u32,
+                    count,
+                    false,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -2438,28 +2498,30 @@ mod glProgramUniform1i {
     fn enter(thread: Whole, memory: M, seen: O, program: u32, location: i32, v0: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::program_named(&*context, &*group, program);
-            {
-                let value = GL_INT as u32;
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::program_named(&*context, &*group, program);
                 {
-                    set!(S, it.kind, value);
+                    let value = GL_INT as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            {
-                let value = i64::from(v0);
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(S, *it, value);
+                    set!(S, it.count, 1);
+                }
+                {
+                    let value = i64::from(v0);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -2480,20 +2542,22 @@ mod glProgramUniform1iv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_integers(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_INT as u32,
-                count,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_integers(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_INT as u32,
+                    count,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -2502,28 +2566,30 @@ mod glProgramUniform1ui {
     fn enter(thread: Whole, memory: M, seen: O, program: u32, location: i32, v0: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::program_named(&*context, &*group, program);
-            {
-                let value = GL_UNSIGNED_INT as u32;
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::program_named(&*context, &*group, program);
                 {
-                    set!(S, it.kind, value);
+                    let value = GL_UNSIGNED_INT as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            {
-                let value = i64::from(v0);
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(S, *it, value);
+                    set!(S, it.count, 1);
+                }
+                {
+                    let value = i64::from(v0);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -2544,20 +2610,22 @@ mod glProgramUniform1uiv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_integers(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_UNSIGNED_INT as u32,
-                count,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_integers(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_UNSIGNED_INT as u32,
+                    count,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -2566,32 +2634,34 @@ mod glProgramUniform2f {
     fn enter(thread: Whole, memory: M, seen: O, program: u32, location: i32, v0: f32, v1: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::program_named(&*context, &*group, program);
-            {
-                let value = GL_FLOAT_VEC2 as u32;
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::program_named(&*context, &*group, program);
+                {
+                    let value = GL_FLOAT_VEC2 as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
+                }
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(S, it.kind, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.floats.at_mut(0)
-            {
-                set!(S, *it, v0);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.floats.at_mut(1)
-            {
-                set!(S, *it, v1);
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.floats.at_mut(0)
+                {
+                    set!(S, *it, v0);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.floats.at_mut(1)
+                {
+                    set!(S, *it, v1);
+                }
             }
         }
     }
@@ -2611,21 +2681,23 @@ mod glProgramUniform2fv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_floats(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_FLOAT_VEC2 as u32,
-                count,
-                false,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_floats(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_FLOAT_VEC2 as u32,
+                    count,
+                    false,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -2634,37 +2706,39 @@ mod glProgramUniform2i {
     fn enter(thread: Whole, memory: M, seen: O, program: u32, location: i32, v0: i32, v1: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::program_named(&*context, &*group, program);
-            {
-                let value = GL_INT_VEC2 as u32;
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::program_named(&*context, &*group, program);
                 {
-                    set!(S, it.kind, value);
+                    let value = GL_INT_VEC2 as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            {
-                let value = i64::from(v0);
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(S, *it, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            {
-                let value = i64::from(v1);
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(v0);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = i64::from(v1);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(1)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -2685,20 +2759,22 @@ mod glProgramUniform2iv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_integers(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_INT_VEC2 as u32,
-                count,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_integers(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_INT_VEC2 as u32,
+                    count,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -2707,37 +2783,39 @@ mod glProgramUniform2ui {
     fn enter(thread: Whole, memory: M, seen: O, program: u32, location: i32, v0: u32, v1: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::program_named(&*context, &*group, program);
-            {
-                let value = GL_UNSIGNED_INT_VEC2 as u32;
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::program_named(&*context, &*group, program);
                 {
-                    set!(S, it.kind, value);
+                    let value = GL_UNSIGNED_INT_VEC2 as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            {
-                let value = i64::from(v0);
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(S, *it, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            {
-                let value = i64::from(v1);
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(v0);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = i64::from(v1);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(1)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -2758,20 +2836,22 @@ mod glProgramUniform2uiv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_integers(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_UNSIGNED_INT_VEC2 as u32,
-                count,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_integers(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_UNSIGNED_INT_VEC2 as u32,
+                    count,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -2789,38 +2869,40 @@ mod glProgramUniform3f {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::program_named(&*context, &*group, program);
-            {
-                let value = GL_FLOAT_VEC3 as u32;
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::program_named(&*context, &*group, program);
+                {
+                    let value = GL_FLOAT_VEC3 as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
+                }
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(S, it.kind, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.floats.at_mut(0)
-            {
-                set!(S, *it, v0);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.floats.at_mut(1)
-            {
-                set!(S, *it, v1);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.floats.at_mut(2)
-            {
-                set!(S, *it, v2);
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.floats.at_mut(0)
+                {
+                    set!(S, *it, v0);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.floats.at_mut(1)
+                {
+                    set!(S, *it, v1);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.floats.at_mut(2)
+                {
+                    set!(S, *it, v2);
+                }
             }
         }
     }
@@ -2840,21 +2922,23 @@ mod glProgramUniform3fv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_floats(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_FLOAT_VEC3 as u32,
-                count,
-                false,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_floats(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_FLOAT_VEC3 as u32,
+                    count,
+                    false,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -2872,46 +2956,48 @@ mod glProgramUniform3i {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::program_named(&*context, &*group, program);
-            {
-                let value = GL_INT_VEC3 as u32;
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::program_named(&*context, &*group, program);
                 {
-                    set!(S, it.kind, value);
+                    let value = GL_INT_VEC3 as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            {
-                let value = i64::from(v0);
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(S, *it, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            {
-                let value = i64::from(v1);
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(v0);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = i64::from(v2);
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(2)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(v1);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(1)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = i64::from(v2);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(2)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -2932,20 +3018,22 @@ mod glProgramUniform3iv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_integers(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_INT_VEC3 as u32,
-                count,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_integers(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_INT_VEC3 as u32,
+                    count,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -2963,46 +3051,48 @@ mod glProgramUniform3ui {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::program_named(&*context, &*group, program);
-            {
-                let value = GL_UNSIGNED_INT_VEC3 as u32;
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::program_named(&*context, &*group, program);
                 {
-                    set!(S, it.kind, value);
+                    let value = GL_UNSIGNED_INT_VEC3 as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            {
-                let value = i64::from(v0);
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(S, *it, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            {
-                let value = i64::from(v1);
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(v0);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = i64::from(v2);
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(2)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(v1);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(1)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = i64::from(v2);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(2)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -3023,20 +3113,22 @@ mod glProgramUniform3uiv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_integers(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_UNSIGNED_INT_VEC3 as u32,
-                count,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_integers(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_UNSIGNED_INT_VEC3 as u32,
+                    count,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -3055,44 +3147,46 @@ mod glProgramUniform4f {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::program_named(&*context, &*group, program);
-            {
-                let value = GL_FLOAT_VEC4 as u32;
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::program_named(&*context, &*group, program);
+                {
+                    let value = GL_FLOAT_VEC4 as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
+                }
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(S, it.kind, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.floats.at_mut(0)
-            {
-                set!(S, *it, v0);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.floats.at_mut(1)
-            {
-                set!(S, *it, v1);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.floats.at_mut(2)
-            {
-                set!(S, *it, v2);
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-                && let Some(it) = it.floats.at_mut(3)
-            {
-                set!(S, *it, v3);
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.floats.at_mut(0)
+                {
+                    set!(S, *it, v0);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.floats.at_mut(1)
+                {
+                    set!(S, *it, v1);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.floats.at_mut(2)
+                {
+                    set!(S, *it, v2);
+                }
+                if let Some(it) = group.programs.get_mut(target)
+                    && let Some(it) = it.uniforms.at_mut(location)
+                    && let Some(it) = it.floats.at_mut(3)
+                {
+                    set!(S, *it, v3);
+                }
             }
         }
     }
@@ -3112,21 +3206,23 @@ mod glProgramUniform4fv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_floats(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_FLOAT_VEC4 as u32,
-                count,
-                false,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_floats(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_FLOAT_VEC4 as u32,
+                    count,
+                    false,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -3145,55 +3241,57 @@ mod glProgramUniform4i {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::program_named(&*context, &*group, program);
-            {
-                let value = GL_INT_VEC4 as u32;
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::program_named(&*context, &*group, program);
                 {
-                    set!(S, it.kind, value);
+                    let value = GL_INT_VEC4 as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            {
-                let value = i64::from(v0);
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(S, *it, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            {
-                let value = i64::from(v1);
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(v0);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = i64::from(v2);
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(2)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(v1);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(1)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = i64::from(v3);
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(3)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(v2);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(2)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = i64::from(v3);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(3)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -3214,20 +3312,22 @@ mod glProgramUniform4iv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_integers(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_INT_VEC4 as u32,
-                count,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_integers(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_INT_VEC4 as u32,
+                    count,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -3246,55 +3346,57 @@ mod glProgramUniform4ui {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::program_named(&*context, &*group, program);
-            {
-                let value = GL_UNSIGNED_INT_VEC4 as u32;
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::program_named(&*context, &*group, program);
                 {
-                    set!(S, it.kind, value);
+                    let value = GL_UNSIGNED_INT_VEC4 as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            {
-                let value = i64::from(v0);
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(S, *it, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            {
-                let value = i64::from(v1);
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(v0);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = i64::from(v2);
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(2)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(v1);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(1)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = i64::from(v3);
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(3)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(v2);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(2)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = i64::from(v3);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(3)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -3315,20 +3417,22 @@ mod glProgramUniform4uiv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_integers(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_UNSIGNED_INT_VEC4 as u32,
-                count,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_integers(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_UNSIGNED_INT_VEC4 as u32,
+                    count,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -3348,21 +3452,23 @@ mod glProgramUniformMatrix2fv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_floats(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_FLOAT_MAT2 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_floats(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_FLOAT_MAT2 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -3382,21 +3488,23 @@ mod glProgramUniformMatrix2x3fv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_floats(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_FLOAT_MAT2x3 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_floats(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_FLOAT_MAT2x3 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -3416,21 +3524,23 @@ mod glProgramUniformMatrix2x4fv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_floats(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_FLOAT_MAT2x4 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_floats(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_FLOAT_MAT2x4 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -3450,21 +3560,23 @@ mod glProgramUniformMatrix3fv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_floats(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_FLOAT_MAT3 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_floats(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_FLOAT_MAT3 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -3484,21 +3596,23 @@ mod glProgramUniformMatrix3x2fv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_floats(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_FLOAT_MAT3x2 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_floats(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_FLOAT_MAT3x2 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -3518,21 +3632,23 @@ mod glProgramUniformMatrix3x4fv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_floats(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_FLOAT_MAT3x4 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_floats(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_FLOAT_MAT3x4 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -3552,21 +3668,23 @@ mod glProgramUniformMatrix4fv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_floats(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_FLOAT_MAT4 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_floats(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_FLOAT_MAT4 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -3586,21 +3704,23 @@ mod glProgramUniformMatrix4x2fv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_floats(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_FLOAT_MAT4x2 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_floats(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_FLOAT_MAT4x2 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -3620,21 +3740,23 @@ mod glProgramUniformMatrix4x3fv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::set_uniform_floats(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_FLOAT_MAT4x3 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::set_uniform_floats(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_FLOAT_MAT4x3 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -3655,11 +3777,13 @@ mod glPushDebugGroup {
 mod glReadBuffer {
     fn enter(thread: Whole, memory: M, seen: O, src: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if context.read_framebuffer.is_none() {
-            set!(S, context.read_buffer, src);
-        } else {
-            if let Some(it) = context.framebuffers.get_mut(context.read_framebuffer) {
-                set!(S, it.read_buffer, src);
+        if !O::COMPILES || context.executes() {
+            if context.read_framebuffer.is_none() {
+                set!(S, context.read_buffer, src);
+            } else {
+                if let Some(it) = context.framebuffers.get_mut(context.read_framebuffer) {
+                    set!(S, it.read_buffer, src);
+                }
             }
         }
     }
@@ -3770,8 +3894,10 @@ mod glRenderbufferStorageMultisample {
 mod glResumeTransformFeedback {
     fn enter(thread: Whole, memory: M, seen: O) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
-            set!(S, it.is_paused, false);
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
+                set!(S, it.is_paused, false);
+            }
         }
     }
 }
@@ -3779,8 +3905,10 @@ mod glResumeTransformFeedback {
 mod glSampleMaski {
     fn enter(thread: Whole, memory: M, seen: O, maskNumber: u32, mask: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.sample_mask.at_mut(maskNumber) {
-            set!(S, *it, mask);
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.sample_mask.at_mut(maskNumber) {
+                set!(S, *it, mask);
+            }
         }
     }
 }
@@ -3793,30 +3921,32 @@ mod glSamplerParameterIiv {
         drop(group);
         if found_1.is_some() {
             observe::elements(seen, 2, param, sizes::texture(i64::from(pname)), 4);
-            if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
-                let mut group = context.group.lock();
-                for i in number::range(0, 4) {
-                    let found_2: Ref<Sampler> = group.samplers.find(u64::from(sampler));
-                    {
-                        let value = memory.element::<i32>(param, i) as u32;
-                        if let Some(it) = group.samplers.get_mut(found_2)
-                            && let Some(it) = it.sampling.border_color.at_mut(i)
+            if !O::COMPILES || context.executes() {
+                if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
+                    let mut group = context.group.lock();
+                    for i in number::range(0, 4) {
+                        let found_2: Ref<Sampler> = group.samplers.find(u64::from(sampler));
                         {
-                            set!(S, *it, value);
+                            let value = memory.element::<i32>(param, i) as u32;
+                            if let Some(it) = group.samplers.get_mut(found_2)
+                                && let Some(it) = it.sampling.border_color.at_mut(i)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
+                } else {
+                    let mut group = context.group.lock();
+                    let found_3: Ref<Sampler> = group.samplers.find(u64::from(sampler));
+                    drop(group);
+                    crate::gl::set_sampler_parameter(
+                        thread,
+                        memory,
+                        found_3,
+                        pname,
+                        memory.element::<i32>(param, 0),
+                    );
                 }
-            } else {
-                let mut group = context.group.lock();
-                let found_3: Ref<Sampler> = group.samplers.find(u64::from(sampler));
-                drop(group);
-                crate::gl::set_sampler_parameter(
-                    thread,
-                    memory,
-                    found_3,
-                    pname,
-                    memory.element::<i32>(param, 0),
-                );
             }
         }
     }
@@ -3830,30 +3960,32 @@ mod glSamplerParameterIuiv {
         drop(group);
         if found_1.is_some() {
             observe::elements(seen, 2, param, sizes::texture(i64::from(pname)), 4);
-            if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
-                let mut group = context.group.lock();
-                for i in number::range(0, 4) {
-                    let found_2: Ref<Sampler> = group.samplers.find(u64::from(sampler));
-                    {
-                        let value = memory.element::<u32>(param, i);
-                        if let Some(it) = group.samplers.get_mut(found_2)
-                            && let Some(it) = it.sampling.border_color.at_mut(i)
+            if !O::COMPILES || context.executes() {
+                if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
+                    let mut group = context.group.lock();
+                    for i in number::range(0, 4) {
+                        let found_2: Ref<Sampler> = group.samplers.find(u64::from(sampler));
                         {
-                            set!(S, *it, value);
+                            let value = memory.element::<u32>(param, i);
+                            if let Some(it) = group.samplers.get_mut(found_2)
+                                && let Some(it) = it.sampling.border_color.at_mut(i)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
+                } else {
+                    let mut group = context.group.lock();
+                    let found_3: Ref<Sampler> = group.samplers.find(u64::from(sampler));
+                    drop(group);
+                    crate::gl::set_sampler_parameter(
+                        thread,
+                        memory,
+                        found_3,
+                        pname,
+                        memory.element::<u32>(param, 0) as i32,
+                    );
                 }
-            } else {
-                let mut group = context.group.lock();
-                let found_3: Ref<Sampler> = group.samplers.find(u64::from(sampler));
-                drop(group);
-                crate::gl::set_sampler_parameter(
-                    thread,
-                    memory,
-                    found_3,
-                    pname,
-                    memory.element::<u32>(param, 0) as i32,
-                );
             }
         }
     }
@@ -3862,12 +3994,14 @@ mod glSamplerParameterIuiv {
 mod glSamplerParameterf {
     fn enter(thread: S, memory: M, seen: O, sampler: u32, pname: u32, param: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let found_0: Ref<Sampler> =
-            context
-                .caches
-                .samplers
-                .find(&context.group, u64::from(sampler), |group| &mut group.samplers);
-        crate::gl::set_sampler_parameter_float(thread, memory, found_0, pname, param);
+        if !O::COMPILES || context.executes() {
+            let found_0: Ref<Sampler> =
+                context
+                    .caches
+                    .samplers
+                    .find(&context.group, u64::from(sampler), |group| &mut group.samplers);
+            crate::gl::set_sampler_parameter_float(thread, memory, found_0, pname, param);
+        }
     }
 }
 
@@ -3879,23 +4013,25 @@ mod glSamplerParameterfv {
         drop(group);
         if found_0.is_some() {
             observe::elements(seen, 2, param, sizes::texture(i64::from(pname)), 4);
-            if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
-                let mut group = context.group.lock();
-                let found_1: Ref<Sampler> = group.samplers.find(u64::from(sampler));
-                if let Some(it) = group.samplers.get_mut(found_1) {
-                    set!(S, it.sampling.has_float_border, true);
+            if !O::COMPILES || context.executes() {
+                if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
+                    let mut group = context.group.lock();
+                    let found_1: Ref<Sampler> = group.samplers.find(u64::from(sampler));
+                    if let Some(it) = group.samplers.get_mut(found_1) {
+                        set!(S, it.sampling.has_float_border, true);
+                    }
+                } else {
+                    let mut group = context.group.lock();
+                    let found_2: Ref<Sampler> = group.samplers.find(u64::from(sampler));
+                    drop(group);
+                    crate::gl::set_sampler_parameter_float(
+                        thread,
+                        memory,
+                        found_2,
+                        pname,
+                        memory.element::<f32>(param, 0),
+                    );
                 }
-            } else {
-                let mut group = context.group.lock();
-                let found_2: Ref<Sampler> = group.samplers.find(u64::from(sampler));
-                drop(group);
-                crate::gl::set_sampler_parameter_float(
-                    thread,
-                    memory,
-                    found_2,
-                    pname,
-                    memory.element::<f32>(param, 0),
-                );
             }
         }
     }
@@ -3904,12 +4040,14 @@ mod glSamplerParameterfv {
 mod glSamplerParameteri {
     fn enter(thread: S, memory: M, seen: O, sampler: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let found_0: Ref<Sampler> =
-            context
-                .caches
-                .samplers
-                .find(&context.group, u64::from(sampler), |group| &mut group.samplers);
-        crate::gl::set_sampler_parameter(thread, memory, found_0, pname, param);
+        if !O::COMPILES || context.executes() {
+            let found_0: Ref<Sampler> =
+                context
+                    .caches
+                    .samplers
+                    .find(&context.group, u64::from(sampler), |group| &mut group.samplers);
+            crate::gl::set_sampler_parameter(thread, memory, found_0, pname, param);
+        }
     }
 }
 
@@ -3921,30 +4059,32 @@ mod glSamplerParameteriv {
         drop(group);
         if found_1.is_some() {
             observe::elements(seen, 2, param, sizes::texture(i64::from(pname)), 4);
-            if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
-                let mut group = context.group.lock();
-                for i in number::range(0, 4) {
-                    let found_2: Ref<Sampler> = group.samplers.find(u64::from(sampler));
-                    {
-                        let value = memory.element::<i32>(param, i) as u32;
-                        if let Some(it) = group.samplers.get_mut(found_2)
-                            && let Some(it) = it.sampling.border_color.at_mut(i)
+            if !O::COMPILES || context.executes() {
+                if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
+                    let mut group = context.group.lock();
+                    for i in number::range(0, 4) {
+                        let found_2: Ref<Sampler> = group.samplers.find(u64::from(sampler));
                         {
-                            set!(S, *it, value);
+                            let value = memory.element::<i32>(param, i) as u32;
+                            if let Some(it) = group.samplers.get_mut(found_2)
+                                && let Some(it) = it.sampling.border_color.at_mut(i)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
+                } else {
+                    let mut group = context.group.lock();
+                    let found_3: Ref<Sampler> = group.samplers.find(u64::from(sampler));
+                    drop(group);
+                    crate::gl::set_sampler_parameter(
+                        thread,
+                        memory,
+                        found_3,
+                        pname,
+                        memory.element::<i32>(param, 0),
+                    );
                 }
-            } else {
-                let mut group = context.group.lock();
-                let found_3: Ref<Sampler> = group.samplers.find(u64::from(sampler));
-                drop(group);
-                crate::gl::set_sampler_parameter(
-                    thread,
-                    memory,
-                    found_3,
-                    pname,
-                    memory.element::<i32>(param, 0),
-                );
             }
         }
     }
@@ -4060,99 +4200,101 @@ mod glTexImage3D {
             let Some(context) = thread.context.as_deref_mut() else { return };
             let is_defined: bool = pixels != 0 || context.pixel_unpack_buffer.is_some();
             let texel_bytes_6: i64 = crate::gl::texel_bytes(thread, memory, format, r#type);
-            if texel_bytes_6 > 0 {
-                let format_1: u32 = internalformat as u32;
-                let compressed_bytes_2: i32 = 0;
-                let Some(context) = thread.context.as_deref_mut() else { return };
-                let texture_3: Ref<Texture> = functions::bound_texture(&*context, target);
-                let is_face_4: bool =
-                    i64::from(functions::texture_target(target)) != i64::from(target);
-                let is_valid_5: bool = functions::takes_image_format(&*context, format_1)
-                    && (!is_face_4 || i64::from(width) == i64::from(height));
-                if is_valid_5 && texture_3.is_none() {
-                    set!(S, context.has_default_images, true);
-                }
-                if {
-                    let mut group = context.group.lock();
-                    (is_valid_5
-                        && i64::from(
-                            group.textures.get(texture_3).map_or(0, |it| it.immutable_levels),
-                        ) == 0)
-                } {
-                    let mut group = context.group.lock();
-                    if let Some(it) = group.textures.get_mut(texture_3)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.width, width);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            if !O::COMPILES || context.executes() {
+                if texel_bytes_6 > 0 {
+                    let format_1: u32 = internalformat as u32;
+                    let compressed_bytes_2: i32 = 0;
+                    let texture_3: Ref<Texture> = functions::bound_texture(&*context, target);
+                    let is_face_4: bool =
+                        i64::from(functions::texture_target(target)) != i64::from(target);
+                    let is_valid_5: bool = functions::takes_image_format(&*context, format_1)
+                        && (!is_face_4 || i64::from(width) == i64::from(height));
+                    if is_valid_5 && texture_3.is_none() {
+                        set!(S, context.has_default_images, true);
                     }
-                    if let Some(it) = group.textures.get_mut(texture_3)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.height, height);
-                    }
-                    if let Some(it) = group.textures.get_mut(texture_3)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.depth, depth);
-                    }
-                    if let Some(it) = group.textures.get_mut(texture_3)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.format, format_1);
-                    }
-                    {
-                        let value = r#type;
+                    if {
+                        let mut group = context.group.lock();
+                        (is_valid_5
+                            && i64::from(
+                                group.textures.get(texture_3).map_or(0, |it| it.immutable_levels),
+                            ) == 0)
+                    } {
+                        let mut group = context.group.lock();
                         if let Some(it) = group.textures.get_mut(texture_3)
                             && let Some(it) = it.images.at_mut(target)
                             && let Some(it) = it.at_mut(level)
                         {
-                            set!(S, it.pixel_type, value);
+                            set!(S, it.width, width);
                         }
-                    }
-                    if let Some(it) = group.textures.get_mut(texture_3)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.compressed_bytes, compressed_bytes_2);
-                    }
-                    if let Some(it) = group.textures.get_mut(texture_3)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.shared, 0);
-                    }
-                    if let Some(it) = group.textures.get_mut(texture_3)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.is_defined, is_defined);
-                    }
-                    {
-                        let value = Ref::NONE;
-                        if let Some(it) = group.textures.get_mut(texture_3) {
-                            set!(S, it.image, value);
+                        if let Some(it) = group.textures.get_mut(texture_3)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.height, height);
                         }
-                    }
-                    {
-                        let value = Ref::NONE;
-                        if let Some(it) = group.textures.get_mut(texture_3) {
-                            set!(S, it.surface, value);
+                        if let Some(it) = group.textures.get_mut(texture_3)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.depth, depth);
                         }
-                    }
-                    drop(group);
-                    if {
-                        let mut group = context.group.lock();
-                        (group.textures.get(texture_3).map_or(false, |it| it.generates_levels)
-                            && i64::from(level)
-                                == i64::from(
-                                    group.textures.get(texture_3).map_or(0, |it| it.base_level),
-                                ))
-                    } {
-                        crate::gl::generate_levels(thread, memory, texture_3);
+                        if let Some(it) = group.textures.get_mut(texture_3)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.format, format_1);
+                        }
+                        {
+                            let value = r#type;
+                            if let Some(it) = group.textures.get_mut(texture_3)
+                                && let Some(it) = it.images.at_mut(target)
+                                && let Some(it) = it.at_mut(level)
+                            {
+                                set!(S, it.pixel_type, value);
+                            }
+                        }
+                        if let Some(it) = group.textures.get_mut(texture_3)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.compressed_bytes, compressed_bytes_2);
+                        }
+                        if let Some(it) = group.textures.get_mut(texture_3)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.shared, 0);
+                        }
+                        if let Some(it) = group.textures.get_mut(texture_3)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.is_defined, is_defined);
+                        }
+                        {
+                            let value = Ref::NONE;
+                            if let Some(it) = group.textures.get_mut(texture_3) {
+                                set!(S, it.image, value);
+                            }
+                        }
+                        {
+                            let value = Ref::NONE;
+                            if let Some(it) = group.textures.get_mut(texture_3) {
+                                set!(S, it.surface, value);
+                            }
+                        }
+                        drop(group);
+                        if {
+                            let mut group = context.group.lock();
+                            (group.textures.get(texture_3).map_or(false, |it| it.generates_levels)
+                                && i64::from(level)
+                                    == i64::from(
+                                        group.textures.get(texture_3).map_or(0, |it| it.base_level),
+                                    ))
+                        } {
+                            crate::gl::generate_levels(thread, memory, texture_3);
+                        }
                     }
                 }
             }
@@ -4165,64 +4307,66 @@ mod glTexParameterIiv {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if functions::is_texture_target(&*context, target) {
             observe::elements(seen, 2, params, sizes::texture(i64::from(pname)), 4);
-            if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
-                if S::WHOLE
-                    && let Some(context) = context.whole()
-                {
-                    let mut group = context.group.lock();
-                    for i in number::range(0, 4) {
-                        {
-                            let key_0 = functions::bound_texture(&*context, target);
-                            let value = memory.element::<i32>(params, i) as u32;
-                            if let Some(it) = group.textures.get_mut(key_0)
-                                && let Some(it) = it.sampling.border_color.at_mut(i)
-                            {
-                                set!(S, *it, value);
-                            }
-                        }
-                    }
-                }
-            } else {
-                let level_1: i32 = memory.element::<i32>(params, 0);
-                let mut group = context.group.lock();
-                if functions::is_texture_target(&*context, target) {
-                    let texture_2: Ref<Texture> = functions::bound_texture(&*context, target);
-                    if i64::from(level_1) >= 0 {
-                        match i64::from(pname) {
-                            GL_TEXTURE_BASE_LEVEL => {
-                                if let Some(it) = group.textures.get_mut(texture_2) {
-                                    set!(S, it.base_level, level_1);
-                                }
-                            }
-                            GL_TEXTURE_MAX_LEVEL => {
-                                if let Some(it) = group.textures.get_mut(texture_2) {
-                                    set!(S, it.max_level, level_1);
-                                }
-                            }
-                            GL_GENERATE_MIPMAP => {
-                                let value = i64::from(level_1) != 0;
-                                if let Some(it) = group.textures.get_mut(texture_2) {
-                                    set!(S, it.generates_levels, value);
-                                }
-                            }
-                            _ => {}
-                        }
-                    }
-                }
-                drop(group);
-                if S::WHOLE
-                    && let Some(thread) = thread.whole()
-                {
-                    let Some(context) = thread.context.as_deref_mut() else { return };
+            if !O::COMPILES || context.executes() {
+                if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
+                    if S::WHOLE
+                        && let Some(context) = context.whole()
                     {
-                        let its_texture = functions::bound_texture(&*context, target);
-                        crate::gl::set_texture_parameter(
-                            thread,
-                            memory,
-                            its_texture,
-                            pname,
-                            memory.element::<i32>(params, 0),
-                        );
+                        let mut group = context.group.lock();
+                        for i in number::range(0, 4) {
+                            {
+                                let key_0 = functions::bound_texture(&*context, target);
+                                let value = memory.element::<i32>(params, i) as u32;
+                                if let Some(it) = group.textures.get_mut(key_0)
+                                    && let Some(it) = it.sampling.border_color.at_mut(i)
+                                {
+                                    set!(S, *it, value);
+                                }
+                            }
+                        }
+                    }
+                } else {
+                    let level_1: i32 = memory.element::<i32>(params, 0);
+                    let mut group = context.group.lock();
+                    if functions::is_texture_target(&*context, target) {
+                        let texture_2: Ref<Texture> = functions::bound_texture(&*context, target);
+                        if i64::from(level_1) >= 0 {
+                            match i64::from(pname) {
+                                GL_TEXTURE_BASE_LEVEL => {
+                                    if let Some(it) = group.textures.get_mut(texture_2) {
+                                        set!(S, it.base_level, level_1);
+                                    }
+                                }
+                                GL_TEXTURE_MAX_LEVEL => {
+                                    if let Some(it) = group.textures.get_mut(texture_2) {
+                                        set!(S, it.max_level, level_1);
+                                    }
+                                }
+                                GL_GENERATE_MIPMAP => {
+                                    let value = i64::from(level_1) != 0;
+                                    if let Some(it) = group.textures.get_mut(texture_2) {
+                                        set!(S, it.generates_levels, value);
+                                    }
+                                }
+                                _ => {}
+                            }
+                        }
+                    }
+                    drop(group);
+                    if S::WHOLE
+                        && let Some(thread) = thread.whole()
+                    {
+                        let Some(context) = thread.context.as_deref_mut() else { return };
+                        {
+                            let its_texture = functions::bound_texture(&*context, target);
+                            crate::gl::set_texture_parameter(
+                                thread,
+                                memory,
+                                its_texture,
+                                pname,
+                                memory.element::<i32>(params, 0),
+                            );
+                        }
                     }
                 }
             }
@@ -4235,64 +4379,66 @@ mod glTexParameterIuiv {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if functions::is_texture_target(&*context, target) {
             observe::elements(seen, 2, params, sizes::texture(i64::from(pname)), 4);
-            if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
-                if S::WHOLE
-                    && let Some(context) = context.whole()
-                {
-                    let mut group = context.group.lock();
-                    for i in number::range(0, 4) {
-                        {
-                            let key_0 = functions::bound_texture(&*context, target);
-                            let value = memory.element::<u32>(params, i);
-                            if let Some(it) = group.textures.get_mut(key_0)
-                                && let Some(it) = it.sampling.border_color.at_mut(i)
-                            {
-                                set!(S, *it, value);
-                            }
-                        }
-                    }
-                }
-            } else {
-                let level_1: i32 = memory.element::<u32>(params, 0) as i32;
-                let mut group = context.group.lock();
-                if functions::is_texture_target(&*context, target) {
-                    let texture_2: Ref<Texture> = functions::bound_texture(&*context, target);
-                    if i64::from(level_1) >= 0 {
-                        match i64::from(pname) {
-                            GL_TEXTURE_BASE_LEVEL => {
-                                if let Some(it) = group.textures.get_mut(texture_2) {
-                                    set!(S, it.base_level, level_1);
-                                }
-                            }
-                            GL_TEXTURE_MAX_LEVEL => {
-                                if let Some(it) = group.textures.get_mut(texture_2) {
-                                    set!(S, it.max_level, level_1);
-                                }
-                            }
-                            GL_GENERATE_MIPMAP => {
-                                let value = i64::from(level_1) != 0;
-                                if let Some(it) = group.textures.get_mut(texture_2) {
-                                    set!(S, it.generates_levels, value);
-                                }
-                            }
-                            _ => {}
-                        }
-                    }
-                }
-                drop(group);
-                if S::WHOLE
-                    && let Some(thread) = thread.whole()
-                {
-                    let Some(context) = thread.context.as_deref_mut() else { return };
+            if !O::COMPILES || context.executes() {
+                if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
+                    if S::WHOLE
+                        && let Some(context) = context.whole()
                     {
-                        let its_texture = functions::bound_texture(&*context, target);
-                        crate::gl::set_texture_parameter(
-                            thread,
-                            memory,
-                            its_texture,
-                            pname,
-                            memory.element::<u32>(params, 0) as i32,
-                        );
+                        let mut group = context.group.lock();
+                        for i in number::range(0, 4) {
+                            {
+                                let key_0 = functions::bound_texture(&*context, target);
+                                let value = memory.element::<u32>(params, i);
+                                if let Some(it) = group.textures.get_mut(key_0)
+                                    && let Some(it) = it.sampling.border_color.at_mut(i)
+                                {
+                                    set!(S, *it, value);
+                                }
+                            }
+                        }
+                    }
+                } else {
+                    let level_1: i32 = memory.element::<u32>(params, 0) as i32;
+                    let mut group = context.group.lock();
+                    if functions::is_texture_target(&*context, target) {
+                        let texture_2: Ref<Texture> = functions::bound_texture(&*context, target);
+                        if i64::from(level_1) >= 0 {
+                            match i64::from(pname) {
+                                GL_TEXTURE_BASE_LEVEL => {
+                                    if let Some(it) = group.textures.get_mut(texture_2) {
+                                        set!(S, it.base_level, level_1);
+                                    }
+                                }
+                                GL_TEXTURE_MAX_LEVEL => {
+                                    if let Some(it) = group.textures.get_mut(texture_2) {
+                                        set!(S, it.max_level, level_1);
+                                    }
+                                }
+                                GL_GENERATE_MIPMAP => {
+                                    let value = i64::from(level_1) != 0;
+                                    if let Some(it) = group.textures.get_mut(texture_2) {
+                                        set!(S, it.generates_levels, value);
+                                    }
+                                }
+                                _ => {}
+                            }
+                        }
+                    }
+                    drop(group);
+                    if S::WHOLE
+                        && let Some(thread) = thread.whole()
+                    {
+                        let Some(context) = thread.context.as_deref_mut() else { return };
+                        {
+                            let its_texture = functions::bound_texture(&*context, target);
+                            crate::gl::set_texture_parameter(
+                                thread,
+                                memory,
+                                its_texture,
+                                pname,
+                                memory.element::<u32>(params, 0) as i32,
+                            );
+                        }
                     }
                 }
             }
@@ -4462,31 +4608,33 @@ mod glTexSubImage3D {
             );
             let Some(context) = thread.context.as_deref_mut() else { return };
             let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
-            if {
-                let mut group = context.group.lock();
-                group
-                    .textures
-                    .get(texture_0)
-                    .and_then(|it| it.images.at(target))
-                    .is_some_and(|it| it.contains_key(&level))
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(texture_0)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, true);
-                }
-                drop(group);
+            if !O::COMPILES || context.executes() {
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(
-                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
-                            ))
+                    group
+                        .textures
+                        .get(texture_0)
+                        .and_then(|it| it.images.at(target))
+                        .is_some_and(|it| it.contains_key(&level))
                 } {
-                    crate::gl::generate_levels(thread, memory, texture_0);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(texture_0)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, true);
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_0);
+                    }
                 }
             }
         }
@@ -4528,28 +4676,30 @@ mod glUniform1ui {
     fn enter(thread: Whole, memory: M, seen: O, location: i32, v0: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::active_program(&*context);
-            {
-                let value = GL_UNSIGNED_INT as u32;
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::active_program(&*context);
                 {
-                    set!(S, it.kind, value);
+                    let value = GL_UNSIGNED_INT as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            {
-                let value = i64::from(v0);
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(S, *it, value);
+                    set!(S, it.count, 1);
+                }
+                {
+                    let value = i64::from(v0);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -4562,17 +4712,19 @@ mod glUniform1uiv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_integers(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_UNSIGNED_INT as u32,
-                count,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_integers(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_UNSIGNED_INT as u32,
+                    count,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -4581,37 +4733,39 @@ mod glUniform2ui {
     fn enter(thread: Whole, memory: M, seen: O, location: i32, v0: u32, v1: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::active_program(&*context);
-            {
-                let value = GL_UNSIGNED_INT_VEC2 as u32;
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::active_program(&*context);
                 {
-                    set!(S, it.kind, value);
+                    let value = GL_UNSIGNED_INT_VEC2 as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            {
-                let value = i64::from(v0);
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(S, *it, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            {
-                let value = i64::from(v1);
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(v0);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = i64::from(v1);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(1)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -4624,17 +4778,19 @@ mod glUniform2uiv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_integers(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_UNSIGNED_INT_VEC2 as u32,
-                count,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_integers(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_UNSIGNED_INT_VEC2 as u32,
+                    count,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -4643,46 +4799,48 @@ mod glUniform3ui {
     fn enter(thread: Whole, memory: M, seen: O, location: i32, v0: u32, v1: u32, v2: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::active_program(&*context);
-            {
-                let value = GL_UNSIGNED_INT_VEC3 as u32;
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::active_program(&*context);
                 {
-                    set!(S, it.kind, value);
+                    let value = GL_UNSIGNED_INT_VEC3 as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            {
-                let value = i64::from(v0);
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(S, *it, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            {
-                let value = i64::from(v1);
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(v0);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = i64::from(v2);
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(2)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(v1);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(1)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = i64::from(v2);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(2)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -4695,17 +4853,19 @@ mod glUniform3uiv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_integers(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_UNSIGNED_INT_VEC3 as u32,
-                count,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_integers(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_UNSIGNED_INT_VEC3 as u32,
+                    count,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -4714,55 +4874,57 @@ mod glUniform4ui {
     fn enter(thread: Whole, memory: M, seen: O, location: i32, v0: u32, v1: u32, v2: u32, v3: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(location) >= 0 {
-            let target: Ref<Program> = functions::active_program(&*context);
-            {
-                let value = GL_UNSIGNED_INT_VEC4 as u32;
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
+        if !O::COMPILES || context.executes() {
+            if i64::from(location) >= 0 {
+                let target: Ref<Program> = functions::active_program(&*context);
                 {
-                    set!(S, it.kind, value);
+                    let value = GL_UNSIGNED_INT_VEC4 as u32;
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                    {
+                        set!(S, it.kind, value);
+                    }
                 }
-            }
-            if let Some(it) = group.programs.get_mut(target)
-                && let Some(it) = it.uniforms.at_mut(location)
-            {
-                set!(S, it.count, 1);
-            }
-            {
-                let value = i64::from(v0);
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(S, *it, value);
+                    set!(S, it.count, 1);
                 }
-            }
-            {
-                let value = i64::from(v1);
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(v0);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = i64::from(v2);
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(2)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(v1);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(1)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = i64::from(v3);
-                if let Some(it) = group.programs.get_mut(target)
-                    && let Some(it) = it.uniforms.at_mut(location)
-                    && let Some(it) = it.integers.at_mut(3)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(v2);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(2)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = i64::from(v3);
+                    if let Some(it) = group.programs.get_mut(target)
+                        && let Some(it) = it.uniforms.at_mut(location)
+                        && let Some(it) = it.integers.at_mut(3)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -4775,17 +4937,19 @@ mod glUniform4uiv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_integers(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_UNSIGNED_INT_VEC4 as u32,
-                count,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_integers(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_UNSIGNED_INT_VEC4 as u32,
+                    count,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -4801,12 +4965,14 @@ mod glUniformBlockBinding {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        {
-            let key_0 = functions::program_named(&*context, &*group, program);
-            if let Some(it) = group.programs.get_mut(key_0)
-                && let Some(it) = it.block_bindings.at_mut(uniformBlockIndex)
+        if !O::COMPILES || context.executes() {
             {
-                set!(S, *it, uniformBlockBinding);
+                let key_0 = functions::program_named(&*context, &*group, program);
+                if let Some(it) = group.programs.get_mut(key_0)
+                    && let Some(it) = it.block_bindings.at_mut(uniformBlockIndex)
+                {
+                    set!(S, *it, uniformBlockBinding);
+                }
             }
         }
     }
@@ -4826,18 +4992,20 @@ mod glUniformMatrix2x3fv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_floats(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_FLOAT_MAT2x3 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_floats(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_FLOAT_MAT2x3 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -4856,18 +5024,20 @@ mod glUniformMatrix2x4fv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_floats(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_FLOAT_MAT2x4 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_floats(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_FLOAT_MAT2x4 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -4886,18 +5056,20 @@ mod glUniformMatrix3x2fv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_floats(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_FLOAT_MAT3x2 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_floats(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_FLOAT_MAT3x2 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -4916,18 +5088,20 @@ mod glUniformMatrix3x4fv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_floats(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_FLOAT_MAT3x4 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_floats(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_FLOAT_MAT3x4 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -4946,18 +5120,20 @@ mod glUniformMatrix4x2fv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_floats(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_FLOAT_MAT4x2 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_floats(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_FLOAT_MAT4x2 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -4976,18 +5152,20 @@ mod glUniformMatrix4x3fv {
         if count < 0 {
             return;
         }
-        {
-            let its_program = functions::active_program(&*context);
-            crate::gl::set_uniform_floats(
-                thread,
-                memory,
-                its_program,
-                location,
-                GL_FLOAT_MAT4x3 as u32,
-                count,
-                transpose != 0,
-                value_,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_program = functions::active_program(&*context);
+                crate::gl::set_uniform_floats(
+                    thread,
+                    memory,
+                    its_program,
+                    location,
+                    GL_FLOAT_MAT4x3 as u32,
+                    count,
+                    transpose != 0,
+                    value_,
+                );
+            }
         }
     }
 }
@@ -5007,13 +5185,15 @@ mod glUnmapBuffer {
 mod glUseProgramStages {
     fn enter(thread: S, memory: M, seen: O, pipeline: u32, stages: u32, program: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let found_0: Ref<Pipeline> = context.pipelines.find(u64::from(pipeline));
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::use_stages(thread, memory, found_0, stages, its_program);
+        if !O::COMPILES || context.executes() {
+            let found_0: Ref<Pipeline> = context.pipelines.find(u64::from(pipeline));
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::use_stages(thread, memory, found_0, stages, its_program);
+            }
         }
     }
 }
@@ -5088,42 +5268,44 @@ mod glVertexAttribFormat {
 mod glVertexAttribI4i {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: i32, y: i32, z: i32, w: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, true);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = i64::from(x);
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                    && let Some(it) = it.integers.at_mut(0)
-                {
-                    set!(S, *it, value);
-                }
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, true);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = i64::from(y);
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                    && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(x);
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                        && let Some(it) = it.integers.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = i64::from(z);
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                    && let Some(it) = it.integers.at_mut(2)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(y);
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                        && let Some(it) = it.integers.at_mut(1)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = i64::from(w);
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                    && let Some(it) = it.integers.at_mut(3)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(z);
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                        && let Some(it) = it.integers.at_mut(2)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = i64::from(w);
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                        && let Some(it) = it.integers.at_mut(3)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -5133,42 +5315,44 @@ mod glVertexAttribI4i {
 mod glVertexAttribI4iv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, true);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = i64::from(memory.element::<i32>(v, 0));
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                    && let Some(it) = it.integers.at_mut(0)
-                {
-                    set!(S, *it, value);
-                }
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, true);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = i64::from(memory.element::<i32>(v, 1));
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                    && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(memory.element::<i32>(v, 0));
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                        && let Some(it) = it.integers.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = i64::from(memory.element::<i32>(v, 2));
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                    && let Some(it) = it.integers.at_mut(2)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(memory.element::<i32>(v, 1));
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                        && let Some(it) = it.integers.at_mut(1)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = i64::from(memory.element::<i32>(v, 3));
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                    && let Some(it) = it.integers.at_mut(3)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(memory.element::<i32>(v, 2));
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                        && let Some(it) = it.integers.at_mut(2)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = i64::from(memory.element::<i32>(v, 3));
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                        && let Some(it) = it.integers.at_mut(3)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -5178,42 +5362,44 @@ mod glVertexAttribI4iv {
 mod glVertexAttribI4ui {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: u32, y: u32, z: u32, w: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, true);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = i64::from(x);
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                    && let Some(it) = it.integers.at_mut(0)
-                {
-                    set!(S, *it, value);
-                }
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, true);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = i64::from(y);
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                    && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(x);
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                        && let Some(it) = it.integers.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = i64::from(z);
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                    && let Some(it) = it.integers.at_mut(2)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(y);
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                        && let Some(it) = it.integers.at_mut(1)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = i64::from(w);
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                    && let Some(it) = it.integers.at_mut(3)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(z);
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                        && let Some(it) = it.integers.at_mut(2)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = i64::from(w);
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                        && let Some(it) = it.integers.at_mut(3)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -5223,42 +5409,44 @@ mod glVertexAttribI4ui {
 mod glVertexAttribI4uiv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(S, *it, true);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            {
-                let value = i64::from(memory.element::<u32>(v, 0));
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                    && let Some(it) = it.integers.at_mut(0)
-                {
-                    set!(S, *it, value);
-                }
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+                set!(S, *it, true);
             }
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
-                let value = i64::from(memory.element::<u32>(v, 1));
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                    && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(memory.element::<u32>(v, 0));
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                        && let Some(it) = it.integers.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = i64::from(memory.element::<u32>(v, 2));
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                    && let Some(it) = it.integers.at_mut(2)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(memory.element::<u32>(v, 1));
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                        && let Some(it) = it.integers.at_mut(1)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = i64::from(memory.element::<u32>(v, 3));
-                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                    && let Some(it) = it.integers.at_mut(3)
                 {
-                    set!(S, *it, value);
+                    let value = i64::from(memory.element::<u32>(v, 2));
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                        && let Some(it) = it.integers.at_mut(2)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = i64::from(memory.element::<u32>(v, 3));
+                    if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                        && let Some(it) = it.integers.at_mut(3)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }

@@ -27,12 +27,14 @@ command_modules! {
 mod glActiveShaderProgramEXT {
     fn enter(thread: S, memory: M, seen: O, pipeline: u32, program: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let found_0: Ref<Pipeline> = context.pipelines.find(u64::from(pipeline));
         let mut group = context.group.lock();
-        {
-            let value = functions::program_named(&*context, &*group, program);
-            if let Some(it) = context.pipelines.get_mut(found_0) {
-                set!(S, it.active_program, value);
+        if !O::COMPILES || context.executes() {
+            let found_0: Ref<Pipeline> = context.pipelines.find(u64::from(pipeline));
+            {
+                let value = functions::program_named(&*context, &*group, program);
+                if let Some(it) = context.pipelines.get_mut(found_0) {
+                    set!(S, it.active_program, value);
+                }
             }
         }
     }
@@ -41,35 +43,40 @@ mod glActiveShaderProgramEXT {
 mod glAlphaFuncxOES {
     fn enter(thread: Whole, memory: M, seen: O, func: u32, r#ref: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.alpha_function, func);
-        set!(S, context.alpha_reference, functions::fixed(r#ref) as f32);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.alpha_function, func);
+            set!(S, context.alpha_reference, functions::fixed(r#ref) as f32);
+        }
     }
 }
 
 mod glBeginQueryEXT {
     fn enter(thread: S, memory: M, seen: O, target: u32, id: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let begun: Ref<Query> = context.queries.find(u64::from(id));
-        let has_other_target: bool =
-            i64::from(context.queries.get(begun).map_or(0, |it| it.target)) != 0
-                && i64::from(context.queries.get(begun).map_or(0, |it| it.target))
-                    != i64::from(target);
-        if begun.is_some() && functions::is_query_target(&*context, target) && !has_other_target {
-            if S::WHOLE
-                && let Some(context) = context.whole()
+        if !O::COMPILES || context.executes() {
+            let begun: Ref<Query> = context.queries.find(u64::from(id));
+            let has_other_target: bool =
+                i64::from(context.queries.get(begun).map_or(0, |it| it.target)) != 0
+                    && i64::from(context.queries.get(begun).map_or(0, |it| it.target))
+                        != i64::from(target);
+            if begun.is_some() && functions::is_query_target(&*context, target) && !has_other_target
             {
-                if let Some(it) = context.active_queries.at_mut(target) {
-                    set!(S, *it, begun);
+                if S::WHOLE
+                    && let Some(context) = context.whole()
+                {
+                    if let Some(it) = context.active_queries.at_mut(target) {
+                        set!(S, *it, begun);
+                    }
                 }
-            }
-            if let Some(it) = context.queries.get_mut(begun) {
-                set!(S, it.target, target);
-            }
-            if S::WHOLE
-                && let Some(context) = context.whole()
-            {
                 if let Some(it) = context.queries.get_mut(begun) {
-                    set!(S, it.is_active, true);
+                    set!(S, it.target, target);
+                }
+                if S::WHOLE
+                    && let Some(context) = context.whole()
+                {
+                    if let Some(it) = context.queries.get_mut(begun) {
+                        set!(S, it.is_active, true);
+                    }
                 }
             }
         }
@@ -145,9 +152,11 @@ mod glBindFramebufferOES {
 mod glBindProgramPipelineEXT {
     fn enter(thread: S, memory: M, seen: O, pipeline: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let found_0: Ref<Pipeline> = context.pipelines.find(u64::from(pipeline));
-        if i64::from(pipeline) == 0 || found_0.is_some() {
-            set!(S, context.pipeline, context.pipelines.find(u64::from(pipeline)));
+        if !O::COMPILES || context.executes() {
+            let found_0: Ref<Pipeline> = context.pipelines.find(u64::from(pipeline));
+            if i64::from(pipeline) == 0 || found_0.is_some() {
+                set!(S, context.pipeline, context.pipelines.find(u64::from(pipeline)));
+            }
         }
     }
 }
@@ -203,12 +212,14 @@ mod glBitmapxOES {
 mod glBlendEquationOES {
     fn enter(thread: Whole, memory: M, seen: O, mode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, 8) {
-            if let Some(it) = context.targets.at_mut(i) {
-                set!(S, it.equation_rgb, mode);
-            }
-            if let Some(it) = context.targets.at_mut(i) {
-                set!(S, it.equation_alpha, mode);
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, 8) {
+                if let Some(it) = context.targets.at_mut(i) {
+                    set!(S, it.equation_rgb, mode);
+                }
+                if let Some(it) = context.targets.at_mut(i) {
+                    set!(S, it.equation_alpha, mode);
+                }
             }
         }
     }
@@ -217,12 +228,14 @@ mod glBlendEquationOES {
 mod glBlendEquationSeparateOES {
     fn enter(thread: Whole, memory: M, seen: O, modeRGB: u32, modeAlpha: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, 8) {
-            if let Some(it) = context.targets.at_mut(i) {
-                set!(S, it.equation_rgb, modeRGB);
-            }
-            if let Some(it) = context.targets.at_mut(i) {
-                set!(S, it.equation_alpha, modeAlpha);
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, 8) {
+                if let Some(it) = context.targets.at_mut(i) {
+                    set!(S, it.equation_rgb, modeRGB);
+                }
+                if let Some(it) = context.targets.at_mut(i) {
+                    set!(S, it.equation_alpha, modeAlpha);
+                }
             }
         }
     }
@@ -239,18 +252,20 @@ mod glBlendFuncSeparateOES {
         dstAlpha: u32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, 8) {
-            if let Some(it) = context.targets.at_mut(i) {
-                set!(S, it.source_rgb, srcRGB);
-            }
-            if let Some(it) = context.targets.at_mut(i) {
-                set!(S, it.source_alpha, srcAlpha);
-            }
-            if let Some(it) = context.targets.at_mut(i) {
-                set!(S, it.destination_rgb, dstRGB);
-            }
-            if let Some(it) = context.targets.at_mut(i) {
-                set!(S, it.destination_alpha, dstAlpha);
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, 8) {
+                if let Some(it) = context.targets.at_mut(i) {
+                    set!(S, it.source_rgb, srcRGB);
+                }
+                if let Some(it) = context.targets.at_mut(i) {
+                    set!(S, it.source_alpha, srcAlpha);
+                }
+                if let Some(it) = context.targets.at_mut(i) {
+                    set!(S, it.destination_rgb, dstRGB);
+                }
+                if let Some(it) = context.targets.at_mut(i) {
+                    set!(S, it.destination_alpha, dstAlpha);
+                }
             }
         }
     }
@@ -384,28 +399,30 @@ mod glCheckFramebufferStatusOES {
 mod glClearColorxOES {
     fn enter(thread: Whole, memory: M, seen: O, red: i32, green: i32, blue: i32, alpha: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = functions::fixed(red) as f32;
-            if let Some(it) = context.clear_color.at_mut(0) {
-                set!(S, *it, value);
+        if !O::COMPILES || context.executes() {
+            {
+                let value = functions::fixed(red) as f32;
+                if let Some(it) = context.clear_color.at_mut(0) {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = functions::fixed(green) as f32;
-            if let Some(it) = context.clear_color.at_mut(1) {
-                set!(S, *it, value);
+            {
+                let value = functions::fixed(green) as f32;
+                if let Some(it) = context.clear_color.at_mut(1) {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = functions::fixed(blue) as f32;
-            if let Some(it) = context.clear_color.at_mut(2) {
-                set!(S, *it, value);
+            {
+                let value = functions::fixed(blue) as f32;
+                if let Some(it) = context.clear_color.at_mut(2) {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = functions::fixed(alpha) as f32;
-            if let Some(it) = context.clear_color.at_mut(3) {
-                set!(S, *it, value);
+            {
+                let value = functions::fixed(alpha) as f32;
+                if let Some(it) = context.clear_color.at_mut(3) {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -414,14 +431,18 @@ mod glClearColorxOES {
 mod glClearDepthfOES {
     fn enter(thread: Whole, memory: M, seen: O, depth: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.clear_depth, depth);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.clear_depth, depth);
+        }
     }
 }
 
 mod glClearDepthxOES {
     fn enter(thread: Whole, memory: M, seen: O, depth: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.clear_depth, functions::fixed(depth) as f32);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.clear_depth, functions::fixed(depth) as f32);
+        }
     }
 }
 
@@ -472,22 +493,26 @@ mod glClearTexSubImageEXT {
 mod glClipControlEXT {
     fn enter(thread: Whole, memory: M, seen: O, origin: u32, depth: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.clip_origin, origin);
-        set!(S, context.clip_depth, depth);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.clip_origin, origin);
+            set!(S, context.clip_depth, depth);
+        }
     }
 }
 
 mod glClipPlanefOES {
     fn enter(thread: Whole, memory: M, seen: O, plane: u32, equation: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_clip_plane(plane) {
-            for i in number::range(0, 4) {
-                {
-                    let value = memory.element::<f32>(equation, i);
-                    if let Some(it) = context.clip_planes.at_mut(plane)
-                        && let Some(it) = it.at_mut(i)
+        if !O::COMPILES || context.executes() {
+            if functions::is_clip_plane(plane) {
+                for i in number::range(0, 4) {
                     {
-                        set!(S, *it, value);
+                        let value = memory.element::<f32>(equation, i);
+                        if let Some(it) = context.clip_planes.at_mut(plane)
+                            && let Some(it) = it.at_mut(i)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
                 }
             }
@@ -498,14 +523,16 @@ mod glClipPlanefOES {
 mod glClipPlanexOES {
     fn enter(thread: Whole, memory: M, seen: O, plane: u32, equation: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_clip_plane(plane) {
-            for i in number::range(0, 4) {
-                {
-                    let value = functions::fixed(memory.element::<i32>(equation, i)) as f32;
-                    if let Some(it) = context.clip_planes.at_mut(plane)
-                        && let Some(it) = it.at_mut(i)
+        if !O::COMPILES || context.executes() {
+            if functions::is_clip_plane(plane) {
+                for i in number::range(0, 4) {
                     {
-                        set!(S, *it, value);
+                        let value = functions::fixed(memory.element::<i32>(equation, i)) as f32;
+                        if let Some(it) = context.clip_planes.at_mut(plane)
+                            && let Some(it) = it.at_mut(i)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
                 }
             }
@@ -516,36 +543,38 @@ mod glClipPlanexOES {
 mod glColor4xOES {
     fn enter(thread: Whole, memory: M, seen: O, red: i32, green: i32, blue: i32, alpha: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = functions::fixed(red) as f32;
-            if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
             {
-                set!(S, *it, value);
+                let value = functions::fixed(red) as f32;
+                if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = functions::fixed(green) as f32;
-            if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = functions::fixed(green) as f32;
+                if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = functions::fixed(blue) as f32;
-            if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = functions::fixed(blue) as f32;
+                if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = functions::fixed(alpha) as f32;
-            if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = functions::fixed(alpha) as f32;
+                if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -586,86 +615,89 @@ mod glCompressedTexImage3DOES {
             let is_face_3: bool = i64::from(functions::texture_target(target)) != i64::from(target);
             let is_valid_4: bool = functions::takes_image_format(&*context, internalformat)
                 && (!is_face_3 || i64::from(width) == i64::from(height));
-            if is_valid_4 && texture_2.is_none() {
-                set!(S, context.has_default_images, true);
-            }
-            if {
-                let mut group = context.group.lock();
-                (is_valid_4
-                    && i64::from(group.textures.get(texture_2).map_or(0, |it| it.immutable_levels))
-                        == 0)
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(texture_2)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.width, width);
+            if !O::COMPILES || context.executes() {
+                if is_valid_4 && texture_2.is_none() {
+                    set!(S, context.has_default_images, true);
                 }
-                if let Some(it) = group.textures.get_mut(texture_2)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.height, height);
-                }
-                if let Some(it) = group.textures.get_mut(texture_2)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.depth, depth);
-                }
-                if let Some(it) = group.textures.get_mut(texture_2)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.format, internalformat);
-                }
-                if let Some(it) = group.textures.get_mut(texture_2)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.pixel_type, pixel_type_1);
-                }
-                if let Some(it) = group.textures.get_mut(texture_2)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.compressed_bytes, imageSize);
-                }
-                if let Some(it) = group.textures.get_mut(texture_2)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.shared, 0);
-                }
-                if let Some(it) = group.textures.get_mut(texture_2)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, is_defined);
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(texture_2) {
-                        set!(S, it.image, value);
-                    }
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(texture_2) {
-                        set!(S, it.surface, value);
-                    }
-                }
-                drop(group);
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(texture_2).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(
-                                group.textures.get(texture_2).map_or(0, |it| it.base_level),
-                            ))
+                    (is_valid_4
+                        && i64::from(
+                            group.textures.get(texture_2).map_or(0, |it| it.immutable_levels),
+                        ) == 0)
                 } {
-                    crate::gl::generate_levels(thread, memory, texture_2);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(texture_2)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.width, width);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_2)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.height, height);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_2)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.depth, depth);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_2)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.format, internalformat);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_2)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.pixel_type, pixel_type_1);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_2)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.compressed_bytes, imageSize);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_2)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.shared, 0);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_2)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, is_defined);
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(texture_2) {
+                            set!(S, it.image, value);
+                        }
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(texture_2) {
+                            set!(S, it.surface, value);
+                        }
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_2).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_2).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_2);
+                    }
                 }
             }
         }
@@ -700,31 +732,33 @@ mod glCompressedTexSubImage3DOES {
             crate::gl::unpack_compressed(thread, memory, seen, 10, data, imageSize);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
-            if {
-                let mut group = context.group.lock();
-                group
-                    .textures
-                    .get(texture_0)
-                    .and_then(|it| it.images.at(target))
-                    .is_some_and(|it| it.contains_key(&level))
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(texture_0)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, true);
-                }
-                drop(group);
+            if !O::COMPILES || context.executes() {
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(
-                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
-                            ))
+                    group
+                        .textures
+                        .get(texture_0)
+                        .and_then(|it| it.images.at(target))
+                        .is_some_and(|it| it.contains_key(&level))
                 } {
-                    crate::gl::generate_levels(thread, memory, texture_0);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(texture_0)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, true);
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_0);
+                    }
                 }
             }
         }
@@ -754,30 +788,34 @@ mod glCopyTexSubImage3DOES {
             return;
         }
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
-        if {
-            let mut group = context.group.lock();
-            group
-                .textures
-                .get(texture_0)
-                .and_then(|it| it.images.at(target))
-                .is_some_and(|it| it.contains_key(&level))
-        } {
-            let mut group = context.group.lock();
-            if let Some(it) = group.textures.get_mut(texture_0)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.is_defined, true);
-            }
-            drop(group);
+        if !O::COMPILES || context.executes() {
+            let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
             if {
                 let mut group = context.group.lock();
-                (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                    && i64::from(level)
-                        == i64::from(group.textures.get(texture_0).map_or(0, |it| it.base_level)))
+                group
+                    .textures
+                    .get(texture_0)
+                    .and_then(|it| it.images.at(target))
+                    .is_some_and(|it| it.contains_key(&level))
             } {
-                crate::gl::generate_levels(thread, memory, texture_0);
+                let mut group = context.group.lock();
+                if let Some(it) = group.textures.get_mut(texture_0)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.is_defined, true);
+                }
+                drop(group);
+                if {
+                    let mut group = context.group.lock();
+                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                        && i64::from(level)
+                            == i64::from(
+                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                            ))
+                } {
+                    crate::gl::generate_levels(thread, memory, texture_0);
+                }
             }
         }
     }
@@ -825,7 +863,9 @@ mod glCreateShaderProgramvEXT {
 mod glCurrentPaletteMatrixOES {
     fn enter(thread: Whole, memory: M, seen: O, matrixpaletteindex: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.palette_matrix, matrixpaletteindex);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.palette_matrix, matrixpaletteindex);
+        }
     }
 }
 
@@ -939,23 +979,26 @@ mod glDepthRangeArrayfvOES {
         if count < 0 {
             return;
         }
-        for i in number::range(0, i64::from(count)) {
-            let index_1: u32 = number::add(i64::from(first), i) as u32;
-            let near_2: f64 = f64::from(memory.element::<f32>(v, number::mul(i, 2)));
-            let far_3: f64 = f64::from(memory.element::<f32>(v, number::add(number::mul(i, 2), 1)));
-            if i64::from(index_1) == 0 {
-                set!(S, context.depth_near, near_2 as f32);
-                set!(S, context.depth_far, far_3 as f32);
-            } else {
-                if let Some(it) = context.depth_ranges.at_mut(index_1)
-                    && let Some(it) = it.at_mut(0)
-                {
-                    set!(S, *it, near_2);
-                }
-                if let Some(it) = context.depth_ranges.at_mut(index_1)
-                    && let Some(it) = it.at_mut(1)
-                {
-                    set!(S, *it, far_3);
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, i64::from(count)) {
+                let index_1: u32 = number::add(i64::from(first), i) as u32;
+                let near_2: f64 = f64::from(memory.element::<f32>(v, number::mul(i, 2)));
+                let far_3: f64 =
+                    f64::from(memory.element::<f32>(v, number::add(number::mul(i, 2), 1)));
+                if i64::from(index_1) == 0 {
+                    set!(S, context.depth_near, near_2 as f32);
+                    set!(S, context.depth_far, far_3 as f32);
+                } else {
+                    if let Some(it) = context.depth_ranges.at_mut(index_1)
+                        && let Some(it) = it.at_mut(0)
+                    {
+                        set!(S, *it, near_2);
+                    }
+                    if let Some(it) = context.depth_ranges.at_mut(index_1)
+                        && let Some(it) = it.at_mut(1)
+                    {
+                        set!(S, *it, far_3);
+                    }
                 }
             }
         }
@@ -965,8 +1008,10 @@ mod glDepthRangeArrayfvOES {
 mod glDepthRangexOES {
     fn enter(thread: Whole, memory: M, seen: O, n: i32, f: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.depth_near, functions::fixed(n) as f32);
-        set!(S, context.depth_far, functions::fixed(f) as f32);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.depth_near, functions::fixed(n) as f32);
+            set!(S, context.depth_far, functions::fixed(f) as f32);
+        }
     }
 }
 
@@ -1290,16 +1335,18 @@ mod glEndQueryEXT {
         if S::WHOLE
             && let Some(context) = context.whole()
         {
-            {
-                let key_0 = context.active_queries.at(target).copied().unwrap_or(Ref::NONE);
-                if let Some(it) = context.queries.get_mut(key_0) {
-                    set!(S, it.is_active, false);
+            if !O::COMPILES || context.executes() {
+                {
+                    let key_0 = context.active_queries.at(target).copied().unwrap_or(Ref::NONE);
+                    if let Some(it) = context.queries.get_mut(key_0) {
+                        set!(S, it.is_active, false);
+                    }
                 }
-            }
-            {
-                let value = Ref::NONE;
-                if let Some(it) = context.active_queries.at_mut(target) {
-                    set!(S, *it, value);
+                {
+                    let value = Ref::NONE;
+                    if let Some(it) = context.active_queries.at_mut(target) {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -1309,13 +1356,15 @@ mod glEndQueryEXT {
 mod glFogxOES {
     fn enter(thread: Whole, memory: M, seen: O, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if sizes::fog_values(i64::from(pname)) == 1 {
-            {
-                let value = functions::fixed_parameter(pname, param) as f32;
-                if let Some(it) = context.fog.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            if sizes::fog_values(i64::from(pname)) == 1 {
                 {
-                    set!(S, *it, value);
+                    let value = functions::fixed_parameter(pname, param) as f32;
+                    if let Some(it) = context.fog.values.at_mut(pname)
+                        && let Some(it) = it.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -1325,14 +1374,16 @@ mod glFogxOES {
 mod glFogxvOES {
     fn enter(thread: Whole, memory: M, seen: O, pname: u32, param: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, sizes::fog_values(i64::from(pname))) {
-            {
-                let value =
-                    functions::fixed_parameter(pname, memory.element::<i32>(param, i)) as f32;
-                if let Some(it) = context.fog.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(i)
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, sizes::fog_values(i64::from(pname))) {
                 {
-                    set!(S, *it, value);
+                    let value =
+                        functions::fixed_parameter(pname, memory.element::<i32>(param, i)) as f32;
+                    if let Some(it) = context.fog.values.at_mut(pname)
+                        && let Some(it) = it.at_mut(i)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -1592,37 +1643,37 @@ mod glFramebufferTextureMultiviewOVR {
 
 mod glFrustumfOES {
     fn enter(thread: Whole, memory: M, seen: O, l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::multiply_frustum(
+                thread,
+                memory,
+                f64::from(l),
+                f64::from(r),
+                f64::from(b),
+                f64::from(t),
+                f64::from(n),
+                f64::from(f),
+            );
         }
-        crate::gl::multiply_frustum(
-            thread,
-            memory,
-            f64::from(l),
-            f64::from(r),
-            f64::from(b),
-            f64::from(t),
-            f64::from(n),
-            f64::from(f),
-        );
     }
 }
 
 mod glFrustumxOES {
     fn enter(thread: Whole, memory: M, seen: O, l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::multiply_frustum(
+                thread,
+                memory,
+                functions::fixed(l),
+                functions::fixed(r),
+                functions::fixed(b),
+                functions::fixed(t),
+                functions::fixed(n),
+                functions::fixed(f),
+            );
         }
-        crate::gl::multiply_frustum(
-            thread,
-            memory,
-            functions::fixed(l),
-            functions::fixed(r),
-            functions::fixed(b),
-            functions::fixed(t),
-            functions::fixed(n),
-            functions::fixed(f),
-        );
     }
 }
 
@@ -1787,13 +1838,15 @@ mod glLabelObjectEXT {
 mod glLightModelxOES {
     fn enter(thread: Whole, memory: M, seen: O, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if sizes::light_model_values(i64::from(pname)) == 1 {
-            {
-                let value = functions::fixed_parameter(pname, param) as f32;
-                if let Some(it) = context.light_model.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            if sizes::light_model_values(i64::from(pname)) == 1 {
                 {
-                    set!(S, *it, value);
+                    let value = functions::fixed_parameter(pname, param) as f32;
+                    if let Some(it) = context.light_model.values.at_mut(pname)
+                        && let Some(it) = it.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -1803,14 +1856,16 @@ mod glLightModelxOES {
 mod glLightModelxvOES {
     fn enter(thread: Whole, memory: M, seen: O, pname: u32, param: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, sizes::light_model_values(i64::from(pname))) {
-            {
-                let value =
-                    functions::fixed_parameter(pname, memory.element::<i32>(param, i)) as f32;
-                if let Some(it) = context.light_model.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(i)
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, sizes::light_model_values(i64::from(pname))) {
                 {
-                    set!(S, *it, value);
+                    let value =
+                        functions::fixed_parameter(pname, memory.element::<i32>(param, i)) as f32;
+                    if let Some(it) = context.light_model.values.at_mut(pname)
+                        && let Some(it) = it.at_mut(i)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -1820,14 +1875,16 @@ mod glLightModelxvOES {
 mod glLightxOES {
     fn enter(thread: Whole, memory: M, seen: O, light: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::light_numbers(light, pname) == 1 {
-            {
-                let value = functions::fixed_parameter(pname, param) as f32;
-                if let Some(it) = context.lights.at_mut(light)
-                    && let Some(it) = it.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            if functions::light_numbers(light, pname) == 1 {
                 {
-                    set!(S, *it, value);
+                    let value = functions::fixed_parameter(pname, param) as f32;
+                    if let Some(it) = context.lights.at_mut(light)
+                        && let Some(it) = it.values.at_mut(pname)
+                        && let Some(it) = it.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -1837,15 +1894,17 @@ mod glLightxOES {
 mod glLightxvOES {
     fn enter(thread: Whole, memory: M, seen: O, light: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, functions::light_numbers(light, pname)) {
-            {
-                let value =
-                    functions::fixed_parameter(pname, memory.element::<i32>(params, i)) as f32;
-                if let Some(it) = context.lights.at_mut(light)
-                    && let Some(it) = it.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(i)
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, functions::light_numbers(light, pname)) {
                 {
-                    set!(S, *it, value);
+                    let value =
+                        functions::fixed_parameter(pname, memory.element::<i32>(params, i)) as f32;
+                    if let Some(it) = context.lights.at_mut(light)
+                        && let Some(it) = it.values.at_mut(pname)
+                        && let Some(it) = it.at_mut(i)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -1855,34 +1914,36 @@ mod glLightxvOES {
 mod glLineWidthxOES {
     fn enter(thread: Whole, memory: M, seen: O, width: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.line_width, functions::fixed(width) as f32);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.line_width, functions::fixed(width) as f32);
+        }
     }
 }
 
 mod glLoadMatrixxOES {
     fn enter(thread: Whole, memory: M, seen: O, m: u64) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::load_matrix(thread, memory, m, GL_FIXED as u32, false);
         }
-        crate::gl::load_matrix(thread, memory, m, GL_FIXED as u32, false);
     }
 }
 
 mod glLoadPaletteFromModelViewMatrixOES {
     fn enter(thread: Whole, memory: M, seen: O) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::load_palette_from_modelview(thread, memory);
         }
-        crate::gl::load_palette_from_modelview(thread, memory);
     }
 }
 
 mod glLoadTransposeMatrixxOES {
     fn enter(thread: Whole, memory: M, seen: O, m: u64) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::load_matrix(thread, memory, m, GL_FIXED as u32, true);
         }
-        crate::gl::load_matrix(thread, memory, m, GL_FIXED as u32, true);
     }
 }
 
@@ -1915,70 +1976,79 @@ mod glMapBufferOES {
 mod glMaterialxOES {
     fn enter(thread: Whole, memory: M, seen: O, face: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::material_numbers(functions::is_material_face(&*context, face), pname) == 1 {
-            let i_0: i64 = 0;
-            let value_1: f64 = functions::fixed_parameter(pname, param);
-            if i64::from(pname) == GL_AMBIENT_AND_DIFFUSE {
-                let pname_2: u32 = GL_AMBIENT as u32;
-                if i64::from(face) != GL_BACK {
-                    {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.material.values.at_mut(pname_2)
-                            && let Some(it) = it.at_mut(i_0)
+        if !O::COMPILES || context.executes() {
+            if functions::material_numbers(functions::is_material_face(&*context, face), pname) == 1
+            {
+                let i_0: i64 = 0;
+                let value_1: f64 = functions::fixed_parameter(pname, param);
+                if i64::from(pname) == GL_AMBIENT_AND_DIFFUSE {
+                    let pname_2: u32 = GL_AMBIENT as u32;
+                    if i64::from(face) != GL_BACK {
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.material.values.at_mut(pname_2)
+                                && let Some(it) = it.at_mut(i_0)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    if i64::from(face) != GL_FRONT
+                        && context.api.is_desktop(context.version, (1, 0))
                     {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.back_material.values.at_mut(pname_2)
-                            && let Some(it) = it.at_mut(i_0)
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.back_material.values.at_mut(pname_2)
+                                && let Some(it) = it.at_mut(i_0)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-                let pname_3: u32 = GL_DIFFUSE as u32;
-                if i64::from(face) != GL_BACK {
-                    {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.material.values.at_mut(pname_3)
-                            && let Some(it) = it.at_mut(i_0)
+                    let pname_3: u32 = GL_DIFFUSE as u32;
+                    if i64::from(face) != GL_BACK {
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.material.values.at_mut(pname_3)
+                                && let Some(it) = it.at_mut(i_0)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    if i64::from(face) != GL_FRONT
+                        && context.api.is_desktop(context.version, (1, 0))
                     {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.back_material.values.at_mut(pname_3)
-                            && let Some(it) = it.at_mut(i_0)
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.back_material.values.at_mut(pname_3)
+                                && let Some(it) = it.at_mut(i_0)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-            } else {
-                if i64::from(face) != GL_BACK {
-                    {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.material.values.at_mut(pname)
-                            && let Some(it) = it.at_mut(i_0)
+                } else {
+                    if i64::from(face) != GL_BACK {
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.material.values.at_mut(pname)
+                                && let Some(it) = it.at_mut(i_0)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    if i64::from(face) != GL_FRONT
+                        && context.api.is_desktop(context.version, (1, 0))
                     {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.back_material.values.at_mut(pname)
-                            && let Some(it) = it.at_mut(i_0)
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.back_material.values.at_mut(pname)
+                                && let Some(it) = it.at_mut(i_0)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
                 }
@@ -1990,72 +2060,81 @@ mod glMaterialxOES {
 mod glMaterialxvOES {
     fn enter(thread: Whole, memory: M, seen: O, face: u32, pname: u32, param: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(
-            0,
-            functions::material_numbers(functions::is_material_face(&*context, face), pname),
-        ) {
-            let value_1: f64 = functions::fixed_parameter(pname, memory.element::<i32>(param, i));
-            if i64::from(pname) == GL_AMBIENT_AND_DIFFUSE {
-                let pname_2: u32 = GL_AMBIENT as u32;
-                if i64::from(face) != GL_BACK {
-                    {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.material.values.at_mut(pname_2)
-                            && let Some(it) = it.at_mut(i)
+        if !O::COMPILES || context.executes() {
+            for i in number::range(
+                0,
+                functions::material_numbers(functions::is_material_face(&*context, face), pname),
+            ) {
+                let value_1: f64 =
+                    functions::fixed_parameter(pname, memory.element::<i32>(param, i));
+                if i64::from(pname) == GL_AMBIENT_AND_DIFFUSE {
+                    let pname_2: u32 = GL_AMBIENT as u32;
+                    if i64::from(face) != GL_BACK {
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.material.values.at_mut(pname_2)
+                                && let Some(it) = it.at_mut(i)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    if i64::from(face) != GL_FRONT
+                        && context.api.is_desktop(context.version, (1, 0))
                     {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.back_material.values.at_mut(pname_2)
-                            && let Some(it) = it.at_mut(i)
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.back_material.values.at_mut(pname_2)
+                                && let Some(it) = it.at_mut(i)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-                let pname_3: u32 = GL_DIFFUSE as u32;
-                if i64::from(face) != GL_BACK {
-                    {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.material.values.at_mut(pname_3)
-                            && let Some(it) = it.at_mut(i)
+                    let pname_3: u32 = GL_DIFFUSE as u32;
+                    if i64::from(face) != GL_BACK {
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.material.values.at_mut(pname_3)
+                                && let Some(it) = it.at_mut(i)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    if i64::from(face) != GL_FRONT
+                        && context.api.is_desktop(context.version, (1, 0))
                     {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.back_material.values.at_mut(pname_3)
-                            && let Some(it) = it.at_mut(i)
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.back_material.values.at_mut(pname_3)
+                                && let Some(it) = it.at_mut(i)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-            } else {
-                if i64::from(face) != GL_BACK {
-                    {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.material.values.at_mut(pname)
-                            && let Some(it) = it.at_mut(i)
+                } else {
+                    if i64::from(face) != GL_BACK {
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.material.values.at_mut(pname)
+                                && let Some(it) = it.at_mut(i)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
-                }
-                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    if i64::from(face) != GL_FRONT
+                        && context.api.is_desktop(context.version, (1, 0))
                     {
-                        let value = value_1 as f32;
-                        if let Some(it) = context.back_material.values.at_mut(pname)
-                            && let Some(it) = it.at_mut(i)
                         {
-                            set!(S, *it, value);
+                            let value = value_1 as f32;
+                            if let Some(it) = context.back_material.values.at_mut(pname)
+                                && let Some(it) = it.at_mut(i)
+                            {
+                                set!(S, *it, value);
+                            }
                         }
                     }
                 }
@@ -2070,20 +2149,24 @@ mod glMatrixIndexPointerOES {
         if stride < 0 {
             return;
         }
-        if context.api.has_fixed_function(context.version)
-            && functions::may_point(&*context, pointer)
-            && i64::from(size) >= 1
-            && i64::from(size) <= 4
-            && i64::from(r#type) == GL_UNSIGNED_BYTE
-        {
-            let slot_0: u32 =
-                functions::client_array_slot(&*context, GL_MATRIX_INDEX_ARRAY_OES as u32) as u32;
+        if !O::COMPILES || context.executes() {
+            if context.api.has_fixed_function(context.version)
+                && functions::may_point(&*context, pointer)
+                && i64::from(size) >= 1
+                && i64::from(size) <= 4
+                && i64::from(r#type) == GL_UNSIGNED_BYTE
             {
-                let its_array = context.vertex_array;
-                let its_buffer = context.array_buffer;
-                crate::gl::set_array_of(
-                    thread, memory, its_array, its_buffer, slot_0, size, r#type, stride, pointer,
-                );
+                let slot_0: u32 =
+                    functions::client_array_slot(&*context, GL_MATRIX_INDEX_ARRAY_OES as u32)
+                        as u32;
+                {
+                    let its_array = context.vertex_array;
+                    let its_buffer = context.array_buffer;
+                    crate::gl::set_array_of(
+                        thread, memory, its_array, its_buffer, slot_0, size, r#type, stride,
+                        pointer,
+                    );
+                }
             }
         }
     }
@@ -2119,19 +2202,19 @@ mod glMemoryObjectParameterivEXT {
 
 mod glMultMatrixxOES {
     fn enter(thread: Whole, memory: M, seen: O, m: u64) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::multiply_matrix(thread, memory, m, GL_FIXED as u32, false);
         }
-        crate::gl::multiply_matrix(thread, memory, m, GL_FIXED as u32, false);
     }
 }
 
 mod glMultTransposeMatrixxOES {
     fn enter(thread: Whole, memory: M, seen: O, m: u64) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::multiply_matrix(thread, memory, m, GL_FIXED as u32, true);
         }
-        crate::gl::multiply_matrix(thread, memory, m, GL_FIXED as u32, true);
     }
 }
 
@@ -2297,36 +2380,38 @@ mod glMultiDrawElementsIndirectEXT {
 mod glMultiTexCoord4xOES {
     fn enter(thread: Whole, memory: M, seen: O, texture: u32, s: i32, t: i32, r: i32, q: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = functions::fixed(s) as f32;
-            if let Some(it) = context.current_values.at_mut(texture)
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
             {
-                set!(S, *it, value);
+                let value = functions::fixed(s) as f32;
+                if let Some(it) = context.current_values.at_mut(texture)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = functions::fixed(t) as f32;
-            if let Some(it) = context.current_values.at_mut(texture)
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = functions::fixed(t) as f32;
+                if let Some(it) = context.current_values.at_mut(texture)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = functions::fixed(r) as f32;
-            if let Some(it) = context.current_values.at_mut(texture)
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = functions::fixed(r) as f32;
+                if let Some(it) = context.current_values.at_mut(texture)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = functions::fixed(q) as f32;
-            if let Some(it) = context.current_values.at_mut(texture)
-                && let Some(it) = it.at_mut(3)
             {
-                set!(S, *it, value);
+                let value = functions::fixed(q) as f32;
+                if let Some(it) = context.current_values.at_mut(texture)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -2399,28 +2484,30 @@ mod glNamedBufferStorageMemEXT {
 mod glNormal3xOES {
     fn enter(thread: Whole, memory: M, seen: O, nx: i32, ny: i32, nz: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = functions::fixed(nx) as f32;
-            if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
-                && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
             {
-                set!(S, *it, value);
+                let value = functions::fixed(nx) as f32;
+                if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = functions::fixed(ny) as f32;
-            if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
-                && let Some(it) = it.at_mut(1)
             {
-                set!(S, *it, value);
+                let value = functions::fixed(ny) as f32;
+                if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
             }
-        }
-        {
-            let value = functions::fixed(nz) as f32;
-            if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
-                && let Some(it) = it.at_mut(2)
             {
-                set!(S, *it, value);
+                let value = functions::fixed(nz) as f32;
+                if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
             }
         }
     }
@@ -2428,50 +2515,52 @@ mod glNormal3xOES {
 
 mod glOrthofOES {
     fn enter(thread: Whole, memory: M, seen: O, l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::multiply_ortho(
+                thread,
+                memory,
+                f64::from(l),
+                f64::from(r),
+                f64::from(b),
+                f64::from(t),
+                f64::from(n),
+                f64::from(f),
+            );
         }
-        crate::gl::multiply_ortho(
-            thread,
-            memory,
-            f64::from(l),
-            f64::from(r),
-            f64::from(b),
-            f64::from(t),
-            f64::from(n),
-            f64::from(f),
-        );
     }
 }
 
 mod glOrthoxOES {
     fn enter(thread: Whole, memory: M, seen: O, l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::multiply_ortho(
+                thread,
+                memory,
+                functions::fixed(l),
+                functions::fixed(r),
+                functions::fixed(b),
+                functions::fixed(t),
+                functions::fixed(n),
+                functions::fixed(f),
+            );
         }
-        crate::gl::multiply_ortho(
-            thread,
-            memory,
-            functions::fixed(l),
-            functions::fixed(r),
-            functions::fixed(b),
-            functions::fixed(t),
-            functions::fixed(n),
-            functions::fixed(f),
-        );
     }
 }
 
 mod glPointParameterxOES {
     fn enter(thread: Whole, memory: M, seen: O, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if sizes::point_values(i64::from(pname)) == 1 {
-            {
-                let value = functions::fixed_parameter(pname, param) as f32;
-                if let Some(it) = context.point_parameters.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            if sizes::point_values(i64::from(pname)) == 1 {
                 {
-                    set!(S, *it, value);
+                    let value = functions::fixed_parameter(pname, param) as f32;
+                    if let Some(it) = context.point_parameters.values.at_mut(pname)
+                        && let Some(it) = it.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -2481,14 +2570,16 @@ mod glPointParameterxOES {
 mod glPointParameterxvOES {
     fn enter(thread: Whole, memory: M, seen: O, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, sizes::point_values(i64::from(pname))) {
-            {
-                let value =
-                    functions::fixed_parameter(pname, memory.element::<i32>(params, i)) as f32;
-                if let Some(it) = context.point_parameters.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(i)
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, sizes::point_values(i64::from(pname))) {
                 {
-                    set!(S, *it, value);
+                    let value =
+                        functions::fixed_parameter(pname, memory.element::<i32>(params, i)) as f32;
+                    if let Some(it) = context.point_parameters.values.at_mut(pname)
+                        && let Some(it) = it.at_mut(i)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -2501,19 +2592,22 @@ mod glPointSizePointerOES {
         if stride < 0 {
             return;
         }
-        if context.api.has_fixed_function(context.version)
-            && functions::may_point(&*context, pointer)
-            && (i64::from(r#type) == GL_FIXED || i64::from(r#type) == GL_FLOAT)
-        {
-            let slot_0: u32 =
-                functions::client_array_slot(&*context, GL_POINT_SIZE_ARRAY_OES as u32) as u32;
-            let size_1: i32 = 1;
+        if !O::COMPILES || context.executes() {
+            if context.api.has_fixed_function(context.version)
+                && functions::may_point(&*context, pointer)
+                && (i64::from(r#type) == GL_FIXED || i64::from(r#type) == GL_FLOAT)
             {
-                let its_array = context.vertex_array;
-                let its_buffer = context.array_buffer;
-                crate::gl::set_array_of(
-                    thread, memory, its_array, its_buffer, slot_0, size_1, r#type, stride, pointer,
-                );
+                let slot_0: u32 =
+                    functions::client_array_slot(&*context, GL_POINT_SIZE_ARRAY_OES as u32) as u32;
+                let size_1: i32 = 1;
+                {
+                    let its_array = context.vertex_array;
+                    let its_buffer = context.array_buffer;
+                    crate::gl::set_array_of(
+                        thread, memory, its_array, its_buffer, slot_0, size_1, r#type, stride,
+                        pointer,
+                    );
+                }
             }
         }
     }
@@ -2522,24 +2616,118 @@ mod glPointSizePointerOES {
 mod glPointSizexOES {
     fn enter(thread: Whole, memory: M, seen: O, size: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.point_size, functions::fixed(size) as f32);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.point_size, functions::fixed(size) as f32);
+        }
     }
 }
 
 mod glPolygonOffsetClampEXT {
     fn enter(thread: Whole, memory: M, seen: O, factor: f32, units: f32, clamp: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.polygon_offset_factor, factor);
-        set!(S, context.polygon_offset_units, units);
-        set!(S, context.polygon_offset_clamp, clamp);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.polygon_offset_factor, factor);
+            set!(S, context.polygon_offset_units, units);
+            set!(S, context.polygon_offset_clamp, clamp);
+        }
     }
 }
 
 mod glPolygonOffsetxOES {
     fn enter(thread: Whole, memory: M, seen: O, factor: i32, units: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.polygon_offset_factor, functions::fixed(factor) as f32);
-        set!(S, context.polygon_offset_units, functions::fixed(units) as f32);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.polygon_offset_factor, functions::fixed(factor) as f32);
+            set!(S, context.polygon_offset_units, functions::fixed(units) as f32);
+        }
+    }
+}
+
+mod glPrimitiveBoundingBoxEXT {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
+        minX: f32,
+        minY: f32,
+        minZ: f32,
+        minW: f32,
+        maxX: f32,
+        maxY: f32,
+        maxZ: f32,
+        maxW: f32,
+    ) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.bounding_box.at_mut(0) {
+                set!(S, *it, minX);
+            }
+            if let Some(it) = context.bounding_box.at_mut(1) {
+                set!(S, *it, minY);
+            }
+            if let Some(it) = context.bounding_box.at_mut(2) {
+                set!(S, *it, minZ);
+            }
+            if let Some(it) = context.bounding_box.at_mut(3) {
+                set!(S, *it, minW);
+            }
+            if let Some(it) = context.bounding_box.at_mut(4) {
+                set!(S, *it, maxX);
+            }
+            if let Some(it) = context.bounding_box.at_mut(5) {
+                set!(S, *it, maxY);
+            }
+            if let Some(it) = context.bounding_box.at_mut(6) {
+                set!(S, *it, maxZ);
+            }
+            if let Some(it) = context.bounding_box.at_mut(7) {
+                set!(S, *it, maxW);
+            }
+        }
+    }
+}
+
+mod glPrimitiveBoundingBoxOES {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
+        minX: f32,
+        minY: f32,
+        minZ: f32,
+        minW: f32,
+        maxX: f32,
+        maxY: f32,
+        maxZ: f32,
+        maxW: f32,
+    ) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            if let Some(it) = context.bounding_box.at_mut(0) {
+                set!(S, *it, minX);
+            }
+            if let Some(it) = context.bounding_box.at_mut(1) {
+                set!(S, *it, minY);
+            }
+            if let Some(it) = context.bounding_box.at_mut(2) {
+                set!(S, *it, minZ);
+            }
+            if let Some(it) = context.bounding_box.at_mut(3) {
+                set!(S, *it, minW);
+            }
+            if let Some(it) = context.bounding_box.at_mut(4) {
+                set!(S, *it, maxX);
+            }
+            if let Some(it) = context.bounding_box.at_mut(5) {
+                set!(S, *it, maxY);
+            }
+            if let Some(it) = context.bounding_box.at_mut(6) {
+                set!(S, *it, maxZ);
+            }
+            if let Some(it) = context.bounding_box.at_mut(7) {
+                set!(S, *it, maxW);
+            }
+        }
     }
 }
 
@@ -2589,12 +2777,14 @@ mod glQueryCounterEXT {
         }
         crate::changed_maps(thread, memory, seen);
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let counted: Ref<Query> = context.queries.find(u64::from(id));
-        if i64::from(target) == GL_TIMESTAMP_EXT
-            && i64::from(context.queries.get(counted).map_or(0, |it| it.target)) == 0
-        {
-            if let Some(it) = context.queries.get_mut(counted) {
-                set!(S, it.target, target);
+        if !O::COMPILES || context.executes() {
+            let counted: Ref<Query> = context.queries.find(u64::from(id));
+            if i64::from(target) == GL_TIMESTAMP_EXT
+                && i64::from(context.queries.get(counted).map_or(0, |it| it.target)) == 0
+            {
+                if let Some(it) = context.queries.get_mut(counted) {
+                    set!(S, it.target, target);
+                }
             }
         }
     }
@@ -2656,40 +2846,42 @@ mod glRenderbufferStorageOES {
 
 mod glRotatexOES {
     fn enter(thread: Whole, memory: M, seen: O, angle: i32, x: i32, y: i32, z: i32) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::rotate_matrix(
+                thread,
+                memory,
+                functions::fixed(angle),
+                functions::fixed(x),
+                functions::fixed(y),
+                functions::fixed(z),
+            );
         }
-        crate::gl::rotate_matrix(
-            thread,
-            memory,
-            functions::fixed(angle),
-            functions::fixed(x),
-            functions::fixed(y),
-            functions::fixed(z),
-        );
     }
 }
 
 mod glSampleCoveragexOES {
     fn enter(thread: Whole, memory: M, seen: O, value_: i32, invert: u8) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(S, context.sample_coverage, functions::fixed(value_) as f32);
-        set!(S, context.sample_coverage_invert, invert != 0);
+        if !O::COMPILES || context.executes() {
+            set!(S, context.sample_coverage, functions::fixed(value_) as f32);
+            set!(S, context.sample_coverage_invert, invert != 0);
+        }
     }
 }
 
 mod glScalexOES {
     fn enter(thread: Whole, memory: M, seen: O, x: i32, y: i32, z: i32) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::scale_matrix(
+                thread,
+                memory,
+                functions::fixed(x),
+                functions::fixed(y),
+                functions::fixed(z),
+            );
         }
-        crate::gl::scale_matrix(
-            thread,
-            memory,
-            functions::fixed(x),
-            functions::fixed(y),
-            functions::fixed(z),
-        );
     }
 }
 
@@ -2699,70 +2891,73 @@ mod glScissorArrayvOES {
         if count < 0 {
             return;
         }
-        for i in number::range(0, i64::from(count)) {
-            let index_1: u32 = number::add(i64::from(first), i) as u32;
-            let x_2: i64 = i64::from(memory.element::<i32>(v, number::mul(i, 4)));
-            let y_3: i64 = i64::from(memory.element::<i32>(v, number::add(number::mul(i, 4), 1)));
-            let width_4: i64 =
-                i64::from(memory.element::<i32>(v, number::add(number::mul(i, 4), 2)));
-            let height_5: i64 =
-                i64::from(memory.element::<i32>(v, number::add(number::mul(i, 4), 3)));
-            if i64::from(index_1) == 0 {
-                {
-                    let value = x_2 as i32;
-                    if let Some(it) = context.scissor.at_mut(0) {
-                        set!(S, *it, value);
-                    }
-                }
-                {
-                    let value = y_3 as i32;
-                    if let Some(it) = context.scissor.at_mut(1) {
-                        set!(S, *it, value);
-                    }
-                }
-                {
-                    let value = width_4 as i32;
-                    if let Some(it) = context.scissor.at_mut(2) {
-                        set!(S, *it, value);
-                    }
-                }
-                {
-                    let value = height_5 as i32;
-                    if let Some(it) = context.scissor.at_mut(3) {
-                        set!(S, *it, value);
-                    }
-                }
-            } else {
-                {
-                    let value = x_2 as i32;
-                    if let Some(it) = context.scissors.at_mut(index_1)
-                        && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, i64::from(count)) {
+                let index_1: u32 = number::add(i64::from(first), i) as u32;
+                let x_2: i64 = i64::from(memory.element::<i32>(v, number::mul(i, 4)));
+                let y_3: i64 =
+                    i64::from(memory.element::<i32>(v, number::add(number::mul(i, 4), 1)));
+                let width_4: i64 =
+                    i64::from(memory.element::<i32>(v, number::add(number::mul(i, 4), 2)));
+                let height_5: i64 =
+                    i64::from(memory.element::<i32>(v, number::add(number::mul(i, 4), 3)));
+                if i64::from(index_1) == 0 {
                     {
-                        set!(S, *it, value);
+                        let value = x_2 as i32;
+                        if let Some(it) = context.scissor.at_mut(0) {
+                            set!(S, *it, value);
+                        }
                     }
-                }
-                {
-                    let value = y_3 as i32;
-                    if let Some(it) = context.scissors.at_mut(index_1)
-                        && let Some(it) = it.at_mut(1)
                     {
-                        set!(S, *it, value);
+                        let value = y_3 as i32;
+                        if let Some(it) = context.scissor.at_mut(1) {
+                            set!(S, *it, value);
+                        }
                     }
-                }
-                {
-                    let value = width_4 as i32;
-                    if let Some(it) = context.scissors.at_mut(index_1)
-                        && let Some(it) = it.at_mut(2)
                     {
-                        set!(S, *it, value);
+                        let value = width_4 as i32;
+                        if let Some(it) = context.scissor.at_mut(2) {
+                            set!(S, *it, value);
+                        }
                     }
-                }
-                {
-                    let value = height_5 as i32;
-                    if let Some(it) = context.scissors.at_mut(index_1)
-                        && let Some(it) = it.at_mut(3)
                     {
-                        set!(S, *it, value);
+                        let value = height_5 as i32;
+                        if let Some(it) = context.scissor.at_mut(3) {
+                            set!(S, *it, value);
+                        }
+                    }
+                } else {
+                    {
+                        let value = x_2 as i32;
+                        if let Some(it) = context.scissors.at_mut(index_1)
+                            && let Some(it) = it.at_mut(0)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                    {
+                        let value = y_3 as i32;
+                        if let Some(it) = context.scissors.at_mut(index_1)
+                            && let Some(it) = it.at_mut(1)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                    {
+                        let value = width_4 as i32;
+                        if let Some(it) = context.scissors.at_mut(index_1)
+                            && let Some(it) = it.at_mut(2)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                    {
+                        let value = height_5 as i32;
+                        if let Some(it) = context.scissors.at_mut(index_1)
+                            && let Some(it) = it.at_mut(3)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
                 }
             }
@@ -2774,11 +2969,13 @@ mod glSemaphoreParameterui64vEXT {
     fn enter(thread: Whole, memory: M, seen: O, semaphore: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        let found_0: Ref<Semaphore> = group.semaphores.find(u64::from(semaphore));
-        {
-            let value = memory.element::<u64>(params, 0);
-            if let Some(it) = group.semaphores.get_mut(found_0) {
-                set!(S, it.value, value);
+        if !O::COMPILES || context.executes() {
+            let found_0: Ref<Semaphore> = group.semaphores.find(u64::from(semaphore));
+            {
+                let value = memory.element::<u64>(params, 0);
+                if let Some(it) = group.semaphores.get_mut(found_0) {
+                    set!(S, it.value, value);
+                }
             }
         }
     }
@@ -2806,14 +3003,16 @@ mod glSignalSemaphoreEXT {
 mod glTexEnvxOES {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::texture_environment_numbers(target, pname) == 1 {
-            {
-                let value = functions::fixed_parameter(pname, param) as f32;
-                if let Some(it) = context.texture_environments.at_mut(context.active_texture)
-                    && let Some(it) = it.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            if functions::texture_environment_numbers(target, pname) == 1 {
                 {
-                    set!(S, *it, value);
+                    let value = functions::fixed_parameter(pname, param) as f32;
+                    if let Some(it) = context.texture_environments.at_mut(context.active_texture)
+                        && let Some(it) = it.values.at_mut(pname)
+                        && let Some(it) = it.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -2823,15 +3022,17 @@ mod glTexEnvxOES {
 mod glTexEnvxvOES {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        for i in number::range(0, functions::texture_environment_numbers(target, pname)) {
-            {
-                let value =
-                    functions::fixed_parameter(pname, memory.element::<i32>(params, i)) as f32;
-                if let Some(it) = context.texture_environments.at_mut(context.active_texture)
-                    && let Some(it) = it.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(i)
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, functions::texture_environment_numbers(target, pname)) {
                 {
-                    set!(S, *it, value);
+                    let value =
+                        functions::fixed_parameter(pname, memory.element::<i32>(params, i)) as f32;
+                    if let Some(it) = context.texture_environments.at_mut(context.active_texture)
+                        && let Some(it) = it.values.at_mut(pname)
+                        && let Some(it) = it.at_mut(i)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -2841,11 +3042,13 @@ mod glTexEnvxvOES {
 mod glTexGenfOES {
     fn enter(thread: Whole, memory: M, seen: O, coord: u32, pname: u32, param: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::texture_generation_numbers(coord, pname) == 1 {
-            {
-                let value = (param as i64) as u32;
-                if let Some(it) = context.texture_generation.at_mut(context.active_texture) {
-                    set!(S, *it, value);
+        if !O::COMPILES || context.executes() {
+            if functions::texture_generation_numbers(coord, pname) == 1 {
+                {
+                    let value = (param as i64) as u32;
+                    if let Some(it) = context.texture_generation.at_mut(context.active_texture) {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -2855,11 +3058,13 @@ mod glTexGenfOES {
 mod glTexGenfvOES {
     fn enter(thread: Whole, memory: M, seen: O, coord: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::texture_generation_numbers(coord, pname) == 1 {
-            {
-                let value = (memory.element::<f32>(params, 0) as i64) as u32;
-                if let Some(it) = context.texture_generation.at_mut(context.active_texture) {
-                    set!(S, *it, value);
+        if !O::COMPILES || context.executes() {
+            if functions::texture_generation_numbers(coord, pname) == 1 {
+                {
+                    let value = (memory.element::<f32>(params, 0) as i64) as u32;
+                    if let Some(it) = context.texture_generation.at_mut(context.active_texture) {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -2869,11 +3074,13 @@ mod glTexGenfvOES {
 mod glTexGeniOES {
     fn enter(thread: Whole, memory: M, seen: O, coord: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::texture_generation_numbers(coord, pname) == 1 {
-            {
-                let value = param as u32;
-                if let Some(it) = context.texture_generation.at_mut(context.active_texture) {
-                    set!(S, *it, value);
+        if !O::COMPILES || context.executes() {
+            if functions::texture_generation_numbers(coord, pname) == 1 {
+                {
+                    let value = param as u32;
+                    if let Some(it) = context.texture_generation.at_mut(context.active_texture) {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -2883,11 +3090,13 @@ mod glTexGeniOES {
 mod glTexGenivOES {
     fn enter(thread: Whole, memory: M, seen: O, coord: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::texture_generation_numbers(coord, pname) == 1 {
-            {
-                let value = memory.element::<i32>(params, 0) as u32;
-                if let Some(it) = context.texture_generation.at_mut(context.active_texture) {
-                    set!(S, *it, value);
+        if !O::COMPILES || context.executes() {
+            if functions::texture_generation_numbers(coord, pname) == 1 {
+                {
+                    let value = memory.element::<i32>(params, 0) as u32;
+                    if let Some(it) = context.texture_generation.at_mut(context.active_texture) {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -2897,11 +3106,13 @@ mod glTexGenivOES {
 mod glTexGenxOES {
     fn enter(thread: Whole, memory: M, seen: O, coord: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::texture_generation_numbers(coord, pname) == 1 {
-            {
-                let value = param as u32;
-                if let Some(it) = context.texture_generation.at_mut(context.active_texture) {
-                    set!(S, *it, value);
+        if !O::COMPILES || context.executes() {
+            if functions::texture_generation_numbers(coord, pname) == 1 {
+                {
+                    let value = param as u32;
+                    if let Some(it) = context.texture_generation.at_mut(context.active_texture) {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -2911,11 +3122,13 @@ mod glTexGenxOES {
 mod glTexGenxvOES {
     fn enter(thread: Whole, memory: M, seen: O, coord: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::texture_generation_numbers(coord, pname) == 1 {
-            {
-                let value = memory.element::<i32>(params, 0) as u32;
-                if let Some(it) = context.texture_generation.at_mut(context.active_texture) {
-                    set!(S, *it, value);
+        if !O::COMPILES || context.executes() {
+            if functions::texture_generation_numbers(coord, pname) == 1 {
+                {
+                    let value = memory.element::<i32>(params, 0) as u32;
+                    if let Some(it) = context.texture_generation.at_mut(context.active_texture) {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -2956,98 +3169,100 @@ mod glTexImage3DOES {
             let Some(context) = thread.context.as_deref_mut() else { return };
             let is_defined: bool = pixels != 0 || context.pixel_unpack_buffer.is_some();
             let texel_bytes_5: i64 = crate::gl::texel_bytes(thread, memory, format, r#type);
-            if texel_bytes_5 > 0 {
-                let compressed_bytes_1: i32 = 0;
-                let Some(context) = thread.context.as_deref_mut() else { return };
-                let texture_2: Ref<Texture> = functions::bound_texture(&*context, target);
-                let is_face_3: bool =
-                    i64::from(functions::texture_target(target)) != i64::from(target);
-                let is_valid_4: bool = functions::takes_image_format(&*context, internalformat)
-                    && (!is_face_3 || i64::from(width) == i64::from(height));
-                if is_valid_4 && texture_2.is_none() {
-                    set!(S, context.has_default_images, true);
-                }
-                if {
-                    let mut group = context.group.lock();
-                    (is_valid_4
-                        && i64::from(
-                            group.textures.get(texture_2).map_or(0, |it| it.immutable_levels),
-                        ) == 0)
-                } {
-                    let mut group = context.group.lock();
-                    if let Some(it) = group.textures.get_mut(texture_2)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.width, width);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            if !O::COMPILES || context.executes() {
+                if texel_bytes_5 > 0 {
+                    let compressed_bytes_1: i32 = 0;
+                    let texture_2: Ref<Texture> = functions::bound_texture(&*context, target);
+                    let is_face_3: bool =
+                        i64::from(functions::texture_target(target)) != i64::from(target);
+                    let is_valid_4: bool = functions::takes_image_format(&*context, internalformat)
+                        && (!is_face_3 || i64::from(width) == i64::from(height));
+                    if is_valid_4 && texture_2.is_none() {
+                        set!(S, context.has_default_images, true);
                     }
-                    if let Some(it) = group.textures.get_mut(texture_2)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.height, height);
-                    }
-                    if let Some(it) = group.textures.get_mut(texture_2)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.depth, depth);
-                    }
-                    if let Some(it) = group.textures.get_mut(texture_2)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.format, internalformat);
-                    }
-                    {
-                        let value = r#type;
+                    if {
+                        let mut group = context.group.lock();
+                        (is_valid_4
+                            && i64::from(
+                                group.textures.get(texture_2).map_or(0, |it| it.immutable_levels),
+                            ) == 0)
+                    } {
+                        let mut group = context.group.lock();
                         if let Some(it) = group.textures.get_mut(texture_2)
                             && let Some(it) = it.images.at_mut(target)
                             && let Some(it) = it.at_mut(level)
                         {
-                            set!(S, it.pixel_type, value);
+                            set!(S, it.width, width);
                         }
-                    }
-                    if let Some(it) = group.textures.get_mut(texture_2)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.compressed_bytes, compressed_bytes_1);
-                    }
-                    if let Some(it) = group.textures.get_mut(texture_2)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.shared, 0);
-                    }
-                    if let Some(it) = group.textures.get_mut(texture_2)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(S, it.is_defined, is_defined);
-                    }
-                    {
-                        let value = Ref::NONE;
-                        if let Some(it) = group.textures.get_mut(texture_2) {
-                            set!(S, it.image, value);
+                        if let Some(it) = group.textures.get_mut(texture_2)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.height, height);
                         }
-                    }
-                    {
-                        let value = Ref::NONE;
-                        if let Some(it) = group.textures.get_mut(texture_2) {
-                            set!(S, it.surface, value);
+                        if let Some(it) = group.textures.get_mut(texture_2)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.depth, depth);
                         }
-                    }
-                    drop(group);
-                    if {
-                        let mut group = context.group.lock();
-                        (group.textures.get(texture_2).map_or(false, |it| it.generates_levels)
-                            && i64::from(level)
-                                == i64::from(
-                                    group.textures.get(texture_2).map_or(0, |it| it.base_level),
-                                ))
-                    } {
-                        crate::gl::generate_levels(thread, memory, texture_2);
+                        if let Some(it) = group.textures.get_mut(texture_2)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.format, internalformat);
+                        }
+                        {
+                            let value = r#type;
+                            if let Some(it) = group.textures.get_mut(texture_2)
+                                && let Some(it) = it.images.at_mut(target)
+                                && let Some(it) = it.at_mut(level)
+                            {
+                                set!(S, it.pixel_type, value);
+                            }
+                        }
+                        if let Some(it) = group.textures.get_mut(texture_2)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.compressed_bytes, compressed_bytes_1);
+                        }
+                        if let Some(it) = group.textures.get_mut(texture_2)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.shared, 0);
+                        }
+                        if let Some(it) = group.textures.get_mut(texture_2)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.is_defined, is_defined);
+                        }
+                        {
+                            let value = Ref::NONE;
+                            if let Some(it) = group.textures.get_mut(texture_2) {
+                                set!(S, it.image, value);
+                            }
+                        }
+                        {
+                            let value = Ref::NONE;
+                            if let Some(it) = group.textures.get_mut(texture_2) {
+                                set!(S, it.surface, value);
+                            }
+                        }
+                        drop(group);
+                        if {
+                            let mut group = context.group.lock();
+                            (group.textures.get(texture_2).map_or(false, |it| it.generates_levels)
+                                && i64::from(level)
+                                    == i64::from(
+                                        group.textures.get(texture_2).map_or(0, |it| it.base_level),
+                                    ))
+                        } {
+                            crate::gl::generate_levels(thread, memory, texture_2);
+                        }
                     }
                 }
             }
@@ -3058,15 +3273,17 @@ mod glTexImage3DOES {
 mod glTexParameterxOES {
     fn enter(thread: Whole, memory: M, seen: O, target: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let its_texture = functions::bound_texture(&*context, target);
-            crate::gl::set_texture_parameter_float(
-                thread,
-                memory,
-                its_texture,
-                pname,
-                functions::fixed_texture_parameter(pname, param) as f32,
-            );
+        if !O::COMPILES || context.executes() {
+            {
+                let its_texture = functions::bound_texture(&*context, target);
+                crate::gl::set_texture_parameter_float(
+                    thread,
+                    memory,
+                    its_texture,
+                    pname,
+                    functions::fixed_texture_parameter(pname, param) as f32,
+                );
+            }
         }
     }
 }
@@ -3079,20 +3296,22 @@ mod glTexParameterxvOES {
             if S::WHOLE
                 && let Some(thread) = thread.whole()
             {
-                if i64::from(pname) != GL_TEXTURE_CROP_RECT_OES {
-                    let Some(context) = thread.context.as_deref_mut() else { return };
-                    {
-                        let its_texture = functions::bound_texture(&*context, target);
-                        crate::gl::set_texture_parameter_float(
-                            thread,
-                            memory,
-                            its_texture,
-                            pname,
-                            functions::fixed_texture_parameter(
+                let Some(context) = thread.context.as_deref_mut() else { return };
+                if !O::COMPILES || context.executes() {
+                    if i64::from(pname) != GL_TEXTURE_CROP_RECT_OES {
+                        {
+                            let its_texture = functions::bound_texture(&*context, target);
+                            crate::gl::set_texture_parameter_float(
+                                thread,
+                                memory,
+                                its_texture,
                                 pname,
-                                memory.element::<i32>(params, 0),
-                            ) as f32,
-                        );
+                                functions::fixed_texture_parameter(
+                                    pname,
+                                    memory.element::<i32>(params, 0),
+                                ) as f32,
+                            );
+                        }
                     }
                 }
             }
@@ -3409,31 +3628,33 @@ mod glTexSubImage3DOES {
             );
             let Some(context) = thread.context.as_deref_mut() else { return };
             let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
-            if {
-                let mut group = context.group.lock();
-                group
-                    .textures
-                    .get(texture_0)
-                    .and_then(|it| it.images.at(target))
-                    .is_some_and(|it| it.contains_key(&level))
-            } {
-                let mut group = context.group.lock();
-                if let Some(it) = group.textures.get_mut(texture_0)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, true);
-                }
-                drop(group);
+            if !O::COMPILES || context.executes() {
                 if {
                     let mut group = context.group.lock();
-                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
-                        && i64::from(level)
-                            == i64::from(
-                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
-                            ))
+                    group
+                        .textures
+                        .get(texture_0)
+                        .and_then(|it| it.images.at(target))
+                        .is_some_and(|it| it.contains_key(&level))
                 } {
-                    crate::gl::generate_levels(thread, memory, texture_0);
+                    let mut group = context.group.lock();
+                    if let Some(it) = group.textures.get_mut(texture_0)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, true);
+                    }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_0);
+                    }
                 }
             }
         }
@@ -3790,29 +4011,31 @@ mod glTextureViewOES {
 
 mod glTranslatexOES {
     fn enter(thread: Whole, memory: M, seen: O, x: i32, y: i32, z: i32) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            crate::gl::translate_matrix(
+                thread,
+                memory,
+                functions::fixed(x),
+                functions::fixed(y),
+                functions::fixed(z),
+            );
         }
-        crate::gl::translate_matrix(
-            thread,
-            memory,
-            functions::fixed(x),
-            functions::fixed(y),
-            functions::fixed(z),
-        );
     }
 }
 
 mod glUseProgramStagesEXT {
     fn enter(thread: S, memory: M, seen: O, pipeline: u32, stages: u32, program: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let found_0: Ref<Pipeline> = context.pipelines.find(u64::from(pipeline));
-        {
-            let its_program = {
-                let mut group = context.group.lock();
-                functions::program_named(&*context, &*group, program)
-            };
-            crate::gl::use_stages(thread, memory, found_0, stages, its_program);
+        if !O::COMPILES || context.executes() {
+            let found_0: Ref<Pipeline> = context.pipelines.find(u64::from(pipeline));
+            {
+                let its_program = {
+                    let mut group = context.group.lock();
+                    functions::program_named(&*context, &*group, program)
+                };
+                crate::gl::use_stages(thread, memory, found_0, stages, its_program);
+            }
         }
     }
 }
@@ -3823,70 +4046,73 @@ mod glViewportArrayvOES {
         if count < 0 {
             return;
         }
-        for i in number::range(0, i64::from(count)) {
-            let index_1: u32 = number::add(i64::from(first), i) as u32;
-            let x_2: f64 = f64::from(memory.element::<f32>(v, number::mul(i, 4)));
-            let y_3: f64 = f64::from(memory.element::<f32>(v, number::add(number::mul(i, 4), 1)));
-            let width_4: f64 =
-                f64::from(memory.element::<f32>(v, number::add(number::mul(i, 4), 2)));
-            let height_5: f64 =
-                f64::from(memory.element::<f32>(v, number::add(number::mul(i, 4), 3)));
-            if i64::from(index_1) == 0 {
-                {
-                    let value = (x_2 as i64) as i32;
-                    if let Some(it) = context.viewport.at_mut(0) {
-                        set!(S, *it, value);
-                    }
-                }
-                {
-                    let value = (y_3 as i64) as i32;
-                    if let Some(it) = context.viewport.at_mut(1) {
-                        set!(S, *it, value);
-                    }
-                }
-                {
-                    let value = (width_4 as i64) as i32;
-                    if let Some(it) = context.viewport.at_mut(2) {
-                        set!(S, *it, value);
-                    }
-                }
-                {
-                    let value = (height_5 as i64) as i32;
-                    if let Some(it) = context.viewport.at_mut(3) {
-                        set!(S, *it, value);
-                    }
-                }
-            } else {
-                {
-                    let value = x_2 as f32;
-                    if let Some(it) = context.viewports.at_mut(index_1)
-                        && let Some(it) = it.at_mut(0)
+        if !O::COMPILES || context.executes() {
+            for i in number::range(0, i64::from(count)) {
+                let index_1: u32 = number::add(i64::from(first), i) as u32;
+                let x_2: f64 = f64::from(memory.element::<f32>(v, number::mul(i, 4)));
+                let y_3: f64 =
+                    f64::from(memory.element::<f32>(v, number::add(number::mul(i, 4), 1)));
+                let width_4: f64 =
+                    f64::from(memory.element::<f32>(v, number::add(number::mul(i, 4), 2)));
+                let height_5: f64 =
+                    f64::from(memory.element::<f32>(v, number::add(number::mul(i, 4), 3)));
+                if i64::from(index_1) == 0 {
                     {
-                        set!(S, *it, value);
+                        let value = (x_2 as i64) as i32;
+                        if let Some(it) = context.viewport.at_mut(0) {
+                            set!(S, *it, value);
+                        }
                     }
-                }
-                {
-                    let value = y_3 as f32;
-                    if let Some(it) = context.viewports.at_mut(index_1)
-                        && let Some(it) = it.at_mut(1)
                     {
-                        set!(S, *it, value);
+                        let value = (y_3 as i64) as i32;
+                        if let Some(it) = context.viewport.at_mut(1) {
+                            set!(S, *it, value);
+                        }
                     }
-                }
-                {
-                    let value = width_4 as f32;
-                    if let Some(it) = context.viewports.at_mut(index_1)
-                        && let Some(it) = it.at_mut(2)
                     {
-                        set!(S, *it, value);
+                        let value = (width_4 as i64) as i32;
+                        if let Some(it) = context.viewport.at_mut(2) {
+                            set!(S, *it, value);
+                        }
                     }
-                }
-                {
-                    let value = height_5 as f32;
-                    if let Some(it) = context.viewports.at_mut(index_1)
-                        && let Some(it) = it.at_mut(3)
                     {
-                        set!(S, *it, value);
+                        let value = (height_5 as i64) as i32;
+                        if let Some(it) = context.viewport.at_mut(3) {
+                            set!(S, *it, value);
+                        }
+                    }
+                } else {
+                    {
+                        let value = x_2 as f32;
+                        if let Some(it) = context.viewports.at_mut(index_1)
+                            && let Some(it) = it.at_mut(0)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                    {
+                        let value = y_3 as f32;
+                        if let Some(it) = context.viewports.at_mut(index_1)
+                            && let Some(it) = it.at_mut(1)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                    {
+                        let value = width_4 as f32;
+                        if let Some(it) = context.viewports.at_mut(index_1)
+                            && let Some(it) = it.at_mut(2)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                    {
+                        let value = height_5 as f32;
+                        if let Some(it) = context.viewports.at_mut(index_1)
+                            && let Some(it) = it.at_mut(3)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
                 }
             }
@@ -3896,28 +4122,28 @@ mod glViewportArrayvOES {
 
 mod glWeightPointerOES {
     fn enter(thread: S, memory: M, seen: O, size: i32, r#type: u32, stride: i32, pointer: u64) {
-        if thread.context.is_none() {
-            return;
-        }
+        let Some(context) = thread.context.as_deref_mut() else { return };
         if stride < 0 {
             return;
         }
-        let is_known: bool = i64::from(r#type) == GL_FIXED || i64::from(r#type) == GL_FLOAT;
-        let Some(context) = thread.context.as_deref_mut() else { return };
-        if context.api.has_fixed_function(context.version)
-            && functions::may_point(&*context, pointer)
-            && i64::from(size) >= 1
-            && i64::from(size) <= 4
-            && is_known
-        {
-            let slot_1: u32 =
-                functions::client_array_slot(&*context, GL_WEIGHT_ARRAY_OES as u32) as u32;
+        if !O::COMPILES || context.executes() {
+            let is_known: bool = i64::from(r#type) == GL_FIXED || i64::from(r#type) == GL_FLOAT;
+            if context.api.has_fixed_function(context.version)
+                && functions::may_point(&*context, pointer)
+                && i64::from(size) >= 1
+                && i64::from(size) <= 4
+                && is_known
             {
-                let its_array = context.vertex_array;
-                let its_buffer = context.array_buffer;
-                crate::gl::set_array_of(
-                    thread, memory, its_array, its_buffer, slot_1, size, r#type, stride, pointer,
-                );
+                let slot_1: u32 =
+                    functions::client_array_slot(&*context, GL_WEIGHT_ARRAY_OES as u32) as u32;
+                {
+                    let its_array = context.vertex_array;
+                    let its_buffer = context.array_buffer;
+                    crate::gl::set_array_of(
+                        thread, memory, its_array, its_buffer, slot_1, size, r#type, stride,
+                        pointer,
+                    );
+                }
             }
         }
     }
@@ -3925,22 +4151,21 @@ mod glWeightPointerOES {
 
 mod glWindowRectanglesEXT {
     fn enter(thread: Whole, memory: M, seen: O, mode: u32, count: i32, r#box: u64) {
-        if thread.context.is_none() {
-            return;
-        }
+        let Some(context) = thread.context.as_deref_mut() else { return };
         if count < 0 {
             return;
         }
-        let is_mode: bool =
-            i64::from(mode) == GL_INCLUSIVE_EXT || i64::from(mode) == GL_EXCLUSIVE_EXT;
-        let Some(context) = thread.context.as_deref_mut() else { return };
-        if is_mode && 0 <= i64::from(count) && i64::from(count) <= 64 {
-            set!(S, context.window_rectangle_mode, mode);
-            (&mut context.window_rectangles).clear();
-            for i in number::range(0, number::mul(i64::from(count), 4)) {
-                {
-                    let value = memory.element::<i32>(r#box, i);
-                    at::push(&mut context.window_rectangles, value);
+        if !O::COMPILES || context.executes() {
+            let is_mode: bool =
+                i64::from(mode) == GL_INCLUSIVE_EXT || i64::from(mode) == GL_EXCLUSIVE_EXT;
+            if is_mode && 0 <= i64::from(count) && i64::from(count) <= 64 {
+                set!(S, context.window_rectangle_mode, mode);
+                (&mut context.window_rectangles).clear();
+                for i in number::range(0, number::mul(i64::from(count), 4)) {
+                    {
+                        let value = memory.element::<i32>(r#box, i);
+                        at::push(&mut context.window_rectangles, value);
+                    }
                 }
             }
         }
@@ -4011,8 +4236,6 @@ pub use super::commands_gl_es3::glObjectPtrLabel as glObjectPtrLabelKHR;
 pub use super::commands_gl_es3::glPatchParameteri as glPatchParameteriEXT;
 pub use super::commands_gl_es3::glPatchParameteri as glPatchParameteriOES;
 pub use super::commands_gl_es3::glPopDebugGroup as glPopDebugGroupKHR;
-pub use super::commands_gl_es3::glPrimitiveBoundingBox as glPrimitiveBoundingBoxEXT;
-pub use super::commands_gl_es3::glPrimitiveBoundingBox as glPrimitiveBoundingBoxOES;
 pub use super::commands_gl_es3::glProgramParameteri as glProgramParameteriEXT;
 pub use super::commands_gl_es3::glProgramUniform1f as glProgramUniform1fEXT;
 pub use super::commands_gl_es3::glProgramUniform1fv as glProgramUniform1fvEXT;

@@ -215,6 +215,17 @@ mod glDepthRangeArrayfvNV {
     }
 }
 
+mod glDisableiNV {
+    fn enter(thread: Whole, memory: M, seen: O, target: u32, index: u32) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if i64::from(target) == GL_BLEND {
+            if let Some(it) = context.targets.at_mut(i64::from(index)) {
+                set!(S, it.blend, false);
+            }
+        }
+    }
+}
+
 mod glDrawArraysInstancedANGLE {
     fn enter(thread: S, memory: M, seen: O, mode: u32, first: i32, count: i32, primcount: i32) {
         if thread.context.is_none() {
@@ -376,6 +387,17 @@ mod glDrawMeshTasksNV {
             return;
         }
         crate::changed_maps(thread, memory, seen);
+    }
+}
+
+mod glEnableiNV {
+    fn enter(thread: Whole, memory: M, seen: O, target: u32, index: u32) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if i64::from(target) == GL_BLEND {
+            if let Some(it) = context.targets.at_mut(i64::from(index)) {
+                set!(S, it.blend, true);
+            }
+        }
     }
 }
 
@@ -1256,6 +1278,22 @@ mod glPathGlyphsNV {
     }
 }
 
+mod glPolygonModeNV {
+    fn enter(thread: Whole, memory: M, seen: O, face: u32, mode: u32) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::is_front(face) {
+            if let Some(it) = context.polygon_modes.at_mut(0) {
+                set!(S, *it, mode);
+            }
+        }
+        if functions::is_back(face) {
+            if let Some(it) = context.polygon_modes.at_mut(1) {
+                set!(S, *it, mode);
+            }
+        }
+    }
+}
+
 mod glReadBufferNV {
     fn enter(thread: Whole, memory: M, seen: O, mode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
@@ -1551,6 +1589,162 @@ mod glScissorArrayvNV {
     }
 }
 
+mod glScissorIndexedNV {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
+        index: u32,
+        left: i32,
+        bottom: i32,
+        width: i32,
+        height: i32,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        if width < 0 || height < 0 {
+            return;
+        }
+        let x_0: i64 = i64::from(left);
+        let y_1: i64 = i64::from(bottom);
+        let width_2: i64 = i64::from(width);
+        let height_3: i64 = i64::from(height);
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if i64::from(index) == 0 {
+            {
+                let value = x_0 as i32;
+                if let Some(it) = context.scissor.at_mut(0) {
+                    set!(S, *it, value);
+                }
+            }
+            {
+                let value = y_1 as i32;
+                if let Some(it) = context.scissor.at_mut(1) {
+                    set!(S, *it, value);
+                }
+            }
+            {
+                let value = width_2 as i32;
+                if let Some(it) = context.scissor.at_mut(2) {
+                    set!(S, *it, value);
+                }
+            }
+            {
+                let value = height_3 as i32;
+                if let Some(it) = context.scissor.at_mut(3) {
+                    set!(S, *it, value);
+                }
+            }
+        } else {
+            {
+                let value = x_0 as i32;
+                if let Some(it) = context.scissors.at_mut(index)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
+            }
+            {
+                let value = y_1 as i32;
+                if let Some(it) = context.scissors.at_mut(index)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
+            }
+            {
+                let value = width_2 as i32;
+                if let Some(it) = context.scissors.at_mut(index)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
+            }
+            {
+                let value = height_3 as i32;
+                if let Some(it) = context.scissors.at_mut(index)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
+            }
+        }
+    }
+}
+
+mod glScissorIndexedvNV {
+    fn enter(thread: Whole, memory: M, seen: O, index: u32, v: u64) {
+        if thread.context.is_none() {
+            return;
+        }
+        let x_0: i64 = i64::from(memory.element::<i32>(v, 0));
+        let y_1: i64 = i64::from(memory.element::<i32>(v, 1));
+        let width_2: i64 = i64::from(memory.element::<i32>(v, 2));
+        let height_3: i64 = i64::from(memory.element::<i32>(v, 3));
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if i64::from(index) == 0 {
+            {
+                let value = x_0 as i32;
+                if let Some(it) = context.scissor.at_mut(0) {
+                    set!(S, *it, value);
+                }
+            }
+            {
+                let value = y_1 as i32;
+                if let Some(it) = context.scissor.at_mut(1) {
+                    set!(S, *it, value);
+                }
+            }
+            {
+                let value = width_2 as i32;
+                if let Some(it) = context.scissor.at_mut(2) {
+                    set!(S, *it, value);
+                }
+            }
+            {
+                let value = height_3 as i32;
+                if let Some(it) = context.scissor.at_mut(3) {
+                    set!(S, *it, value);
+                }
+            }
+        } else {
+            {
+                let value = x_0 as i32;
+                if let Some(it) = context.scissors.at_mut(index)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
+            }
+            {
+                let value = y_1 as i32;
+                if let Some(it) = context.scissors.at_mut(index)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
+            }
+            {
+                let value = width_2 as i32;
+                if let Some(it) = context.scissors.at_mut(index)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
+            }
+            {
+                let value = height_3 as i32;
+                if let Some(it) = context.scissors.at_mut(index)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
+            }
+        }
+    }
+}
+
 mod glSetFenceNV {
     fn enter(thread: S, memory: M, seen: O, fence: u32, condition: u32) {
         if thread.context.is_none() {
@@ -1683,6 +1877,186 @@ mod glTestFenceNV {
     }
 }
 
+mod glUniformMatrix2x3fvNV {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
+        location: i32,
+        count: i32,
+        transpose: u8,
+        value_: u64,
+    ) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
+        {
+            let its_program = functions::active_program(&*context);
+            crate::gl::set_uniform_floats(
+                thread,
+                memory,
+                its_program,
+                location,
+                GL_FLOAT_MAT2x3 as u32,
+                count,
+                transpose != 0,
+                value_,
+            );
+        }
+    }
+}
+
+mod glUniformMatrix2x4fvNV {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
+        location: i32,
+        count: i32,
+        transpose: u8,
+        value_: u64,
+    ) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
+        {
+            let its_program = functions::active_program(&*context);
+            crate::gl::set_uniform_floats(
+                thread,
+                memory,
+                its_program,
+                location,
+                GL_FLOAT_MAT2x4 as u32,
+                count,
+                transpose != 0,
+                value_,
+            );
+        }
+    }
+}
+
+mod glUniformMatrix3x2fvNV {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
+        location: i32,
+        count: i32,
+        transpose: u8,
+        value_: u64,
+    ) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
+        {
+            let its_program = functions::active_program(&*context);
+            crate::gl::set_uniform_floats(
+                thread,
+                memory,
+                its_program,
+                location,
+                GL_FLOAT_MAT3x2 as u32,
+                count,
+                transpose != 0,
+                value_,
+            );
+        }
+    }
+}
+
+mod glUniformMatrix3x4fvNV {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
+        location: i32,
+        count: i32,
+        transpose: u8,
+        value_: u64,
+    ) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
+        {
+            let its_program = functions::active_program(&*context);
+            crate::gl::set_uniform_floats(
+                thread,
+                memory,
+                its_program,
+                location,
+                GL_FLOAT_MAT3x4 as u32,
+                count,
+                transpose != 0,
+                value_,
+            );
+        }
+    }
+}
+
+mod glUniformMatrix4x2fvNV {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
+        location: i32,
+        count: i32,
+        transpose: u8,
+        value_: u64,
+    ) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
+        {
+            let its_program = functions::active_program(&*context);
+            crate::gl::set_uniform_floats(
+                thread,
+                memory,
+                its_program,
+                location,
+                GL_FLOAT_MAT4x2 as u32,
+                count,
+                transpose != 0,
+                value_,
+            );
+        }
+    }
+}
+
+mod glUniformMatrix4x3fvNV {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
+        location: i32,
+        count: i32,
+        transpose: u8,
+        value_: u64,
+    ) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
+        {
+            let its_program = functions::active_program(&*context);
+            crate::gl::set_uniform_floats(
+                thread,
+                memory,
+                its_program,
+                location,
+                GL_FLOAT_MAT4x3 as u32,
+                count,
+                transpose != 0,
+                value_,
+            );
+        }
+    }
+}
+
 mod glViewportArrayvNV {
     fn enter(thread: Whole, memory: M, seen: O, first: u32, count: i32, v: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
@@ -1759,27 +2133,158 @@ mod glViewportArrayvNV {
         }
     }
 }
+
+mod glViewportIndexedfNV {
+    fn enter(thread: Whole, memory: M, seen: O, index: u32, x: f32, y: f32, w: f32, h: f32) {
+        if thread.context.is_none() {
+            return;
+        }
+        let x_0: f64 = f64::from(x);
+        let y_1: f64 = f64::from(y);
+        let width_2: f64 = f64::from(w);
+        let height_3: f64 = f64::from(h);
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if i64::from(index) == 0 {
+            {
+                let value = (x_0 as i64) as i32;
+                if let Some(it) = context.viewport.at_mut(0) {
+                    set!(S, *it, value);
+                }
+            }
+            {
+                let value = (y_1 as i64) as i32;
+                if let Some(it) = context.viewport.at_mut(1) {
+                    set!(S, *it, value);
+                }
+            }
+            {
+                let value = (width_2 as i64) as i32;
+                if let Some(it) = context.viewport.at_mut(2) {
+                    set!(S, *it, value);
+                }
+            }
+            {
+                let value = (height_3 as i64) as i32;
+                if let Some(it) = context.viewport.at_mut(3) {
+                    set!(S, *it, value);
+                }
+            }
+        } else {
+            {
+                let value = x_0 as f32;
+                if let Some(it) = context.viewports.at_mut(index)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
+            }
+            {
+                let value = y_1 as f32;
+                if let Some(it) = context.viewports.at_mut(index)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
+            }
+            {
+                let value = width_2 as f32;
+                if let Some(it) = context.viewports.at_mut(index)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
+            }
+            {
+                let value = height_3 as f32;
+                if let Some(it) = context.viewports.at_mut(index)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
+            }
+        }
+    }
 }
 
-pub use super::commands_gl_desktop::glPolygonMode as glPolygonModeNV;
-pub use super::commands_gl_desktop::glScissorIndexed as glScissorIndexedNV;
-pub use super::commands_gl_desktop::glScissorIndexedv as glScissorIndexedvNV;
-pub use super::commands_gl_desktop::glViewportIndexedf as glViewportIndexedfNV;
-pub use super::commands_gl_desktop::glViewportIndexedfv as glViewportIndexedfvNV;
+mod glViewportIndexedfvNV {
+    fn enter(thread: Whole, memory: M, seen: O, index: u32, v: u64) {
+        if thread.context.is_none() {
+            return;
+        }
+        let x_0: f64 = f64::from(memory.element::<f32>(v, 0));
+        let y_1: f64 = f64::from(memory.element::<f32>(v, 1));
+        let width_2: f64 = f64::from(memory.element::<f32>(v, 2));
+        let height_3: f64 = f64::from(memory.element::<f32>(v, 3));
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if i64::from(index) == 0 {
+            {
+                let value = (x_0 as i64) as i32;
+                if let Some(it) = context.viewport.at_mut(0) {
+                    set!(S, *it, value);
+                }
+            }
+            {
+                let value = (y_1 as i64) as i32;
+                if let Some(it) = context.viewport.at_mut(1) {
+                    set!(S, *it, value);
+                }
+            }
+            {
+                let value = (width_2 as i64) as i32;
+                if let Some(it) = context.viewport.at_mut(2) {
+                    set!(S, *it, value);
+                }
+            }
+            {
+                let value = (height_3 as i64) as i32;
+                if let Some(it) = context.viewport.at_mut(3) {
+                    set!(S, *it, value);
+                }
+            }
+        } else {
+            {
+                let value = x_0 as f32;
+                if let Some(it) = context.viewports.at_mut(index)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, value);
+                }
+            }
+            {
+                let value = y_1 as f32;
+                if let Some(it) = context.viewports.at_mut(index)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, value);
+                }
+            }
+            {
+                let value = width_2 as f32;
+                if let Some(it) = context.viewports.at_mut(index)
+                    && let Some(it) = it.at_mut(2)
+                {
+                    set!(S, *it, value);
+                }
+            }
+            {
+                let value = height_3 as f32;
+                if let Some(it) = context.viewports.at_mut(index)
+                    && let Some(it) = it.at_mut(3)
+                {
+                    set!(S, *it, value);
+                }
+            }
+        }
+    }
+}
+}
+
 pub use super::commands_gl_es3::glBlitFramebuffer as glBlitFramebufferNV;
 pub use super::commands_gl_es3::glClientWaitSync as glClientWaitSyncAPPLE;
 pub use super::commands_gl_es3::glCopyBufferSubData as glCopyBufferSubDataNV;
 pub use super::commands_gl_es3::glDeleteSync as glDeleteSyncAPPLE;
-pub use super::commands_gl_es3::glDisablei as glDisableiNV;
-pub use super::commands_gl_es3::glEnablei as glEnableiNV;
 pub use super::commands_gl_es3::glFenceSync as glFenceSyncAPPLE;
 pub use super::commands_gl_es3::glRenderbufferStorageMultisample as glRenderbufferStorageMultisampleNV;
-pub use super::commands_gl_es3::glUniformMatrix2x3fv as glUniformMatrix2x3fvNV;
-pub use super::commands_gl_es3::glUniformMatrix2x4fv as glUniformMatrix2x4fvNV;
-pub use super::commands_gl_es3::glUniformMatrix3x2fv as glUniformMatrix3x2fvNV;
-pub use super::commands_gl_es3::glUniformMatrix3x4fv as glUniformMatrix3x4fvNV;
-pub use super::commands_gl_es3::glUniformMatrix4x2fv as glUniformMatrix4x2fvNV;
-pub use super::commands_gl_es3::glUniformMatrix4x3fv as glUniformMatrix4x3fvNV;
 pub use super::commands_gl_es3::glVertexAttribDivisor as glVertexAttribDivisorANGLE;
 pub use super::commands_gl_es3::glVertexAttribDivisor as glVertexAttribDivisorNV;
 pub use super::commands_gl_es3::glWaitSync as glWaitSyncAPPLE;

@@ -206,8 +206,8 @@ state! {
         edge_flag: S::Only<bool> = S::only(|| true),
         current_index: S::Only<f32> = S::only(|| 1.0_f64 as f32),
         current_fog_coordinate: S::Only<f32> = S::only(|| 0.0),
-        /// The primitive between glBegin and glEnd; `none` outside of them.
-        begun: S::Only<Option<u32>> = S::only(|| None),
+        /// The primitive between glBegin and glEnd, where the driver answers no question; `none` outside of them.
+        begun: Option<u32> = None,
         /// Whether `restart_index` restarts a primitive.
         has_restart_index: bool = false,
         restart_index: u32 = 0,
@@ -221,12 +221,14 @@ state! {
         /// the width and the height.
         imaging: BTreeMap<u32, ImagingImage> = BTreeMap::new(),
         /// The list that is compiled, or 0; and whether its commands are also executed. A command that GL_COMPILE puts into a list
-        /// has no effect now, which the state does not tell: it holds what the list will set.
-        list: S::Only<u32> = S::only(|| 0),
-        list_mode: S::Only<u32> = S::only(|| 0),
+        /// changes no state.
+        list: u32 = 0,
+        list_mode: u32 = 0,
         list_base: S::Only<u32> = S::only(|| 0),
-        /// Number of calls of lists; what they have changed is not in the state.
+        /// Number of calls of lists.
         called_lists: S::Only<u64> = S::only(|| 0),
+        /// How many calls of lists the present command is inside of.
+        list_depth: u32 = 0,
         /// Number of entries of each pixel map that the program has set; all others have one.
         pixel_maps: BTreeMap<u32, i32> = BTreeMap::new(),
         pixel_zoom: S::Only<[f32; 2]> = S::only(|| [(1.0_f64 as f32), (1.0_f64 as f32)]),
@@ -286,7 +288,7 @@ state! {
         semaphores: NameCache<Semaphore> = NameCache::default(),
         fences: NameCache<Fence> = NameCache::default(),
         paths: NameCache<Path> = NameCache::default(),
-        display_lists: S::Only<NameCache<DisplayList>> = S::only(|| NameCache::default()),
+        display_lists: NameCache<DisplayList> = NameCache::default(),
         assembly_programs: NameCache<AssemblyProgram> = NameCache::default(),
         ati_fragment_shaders: S::Only<NameCache<AtiFragmentShader>> = S::only(|| NameCache::default()),
     }
@@ -307,7 +309,7 @@ state! {
         semaphores: Objects<Semaphore<S>> = Objects::shared(version),
         fences: Objects<Fence> = Objects::shared(version),
         paths: Objects<Path> = Objects::shared(version),
-        display_lists: S::Only<Objects<DisplayList>> = S::only(|| Objects::shared(version)),
+        display_lists: Objects<DisplayList<S>> = Objects::shared(version),
         assembly_programs: Objects<AssemblyProgram<S>> = Objects::shared(version),
         ati_fragment_shaders: S::Only<Objects<AtiFragmentShader>> = S::only(|| Objects::shared(version)),
     }
@@ -650,10 +652,16 @@ state! {
         dashes: i32 = 0,
     }
     /// An object.
-    object DisplayList {
+    object DisplayList<S> {
         /// Number of times that the program has compiled it.
-        compilations: u32 = 0,
-        label: String = String::new(),
+        compilations: S::Only<u32> = S::only(|| 0),
+        label: S::Only<String> = S::only(|| String::new()),
+        /// The commands that the shim kept when the program compiled the list, in a form of its own. The tools have none.
+        commands: Vec<u64> = Vec::new(),
+        /// Offsets of those among them that change tracked state.
+        acting: Vec<u32> = Vec::new(),
+        /// The shim kept only a part of the commands, because all lists together exceed a limit.
+        is_cut: bool = false,
     }
     /// An object.
     object AssemblyProgram<S> {

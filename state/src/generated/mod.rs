@@ -16,4 +16,5 @@ pub mod extensions;
 pub mod fields;
 pub mod functions;
 pub mod layouts;
+pub mod lists;
 pub mod sizes;

@@ -15,6 +15,7 @@ mod former_attachments;
 mod framebuffers;
 mod glsl;
 mod indices;
+pub mod lists;
 mod maps;
 mod matrices;
 mod paths;
@@ -49,6 +50,7 @@ pub use egl_images::{
 };
 pub use former_attachments::FormerAttachments;
 pub use framebuffers::{attach_renderbuffer_to, attach_texture_to, detach_renderbuffer, read_size};
+pub use lists::{call_list, call_lists};
 pub use maps::{
     changed_maps, deleted_writes, flush_mapping, flushed_writes, map_buffer, mapped_writes,
     unmap_buffer,

@@ -118,3 +118,14 @@ fn capture_that_begins_later_disturbs_no_context_of_the_compatibility_profile() 
         same_behaviour(&native, &recording.run);
     }
 }
+
+/// Lists, matrix stacks, lights, maps, pixel transfer and the rest of the compatibility profile.
+#[test]
+fn lists_and_fixed_function_are_described_to_a_capture_that_begins_later() {
+    check_later("desktop_lists", &[]);
+}
+
+#[test]
+fn lists_and_fixed_function_are_played_exactly() {
+    check("desktop_lists");
+}

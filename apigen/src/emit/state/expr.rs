@@ -85,6 +85,7 @@ fn own_needs(program: &Program, expr: &Expr) -> Needs {
         ExprKind::Version(..)
         | ExprKind::Desktop(..)
         | ExprKind::FixedFunction
+        | ExprKind::Executes
         | ExprKind::HasExtension(_) => Needs::of_scope(Scope::Context),
         ExprKind::Call(id, _) => function_needs(program, &program[*id]),
         _ => Needs::default(),
@@ -314,6 +315,7 @@ impl Emitter<'_> {
             ExprKind::Desktop(major, minor) => {
                 format!("context.api.is_desktop(context.version, ({major}, {minor}))")
             }
+            ExprKind::Executes => "(!O::COMPILES || context.executes())".to_owned(),
             ExprKind::FixedFunction => "context.api.has_fixed_function(context.version)".to_owned(),
             ExprKind::HasExtension(name) => {
                 self.used.extensions.insert(name.clone());

@@ -4,13 +4,16 @@
 //! Generated code holds locks and borrows between these calls, never during one. Functions of descriptions that call a
 //! hand-written function are inlined. Lowered code may evaluate a call that a condition would have skipped. This is
 //! harmless: these functions have no effects and can't fail.
+//!
+//! What a command changes that display lists have is put under the condition that the command is executed
+//! ([`ExprKind::Executes`]); what it observes is not.
 
 use crate::lang::typed::{
     Arm, Block, Command, Expr, ExprKind, Extent, ExternKind, FunctionId, Local, LocalId,
     Observation, Place, Program, Stmt, StmtKind, Type,
 };
 use crate::lang::walk::{map, map_extent, map_place};
-use crate::parts::calls_extern;
+use crate::parts::{Does, calls_extern, makes_object};
 
 /// Both parts of a command without calls inside expressions, and the variables of both.
 pub struct Lowered {
@@ -21,9 +24,61 @@ pub struct Lowered {
 
 pub fn lower(program: &Program, command: &Command) -> Lowered {
     let mut lowering = Lowering { program, locals: command.locals.clone() };
-    let enter = lowering.block(&command.enter);
-    let leave = lowering.block(&command.leave);
+    let mut enter = lowering.block(&command.enter);
+    let mut leave = lowering.block(&command.leave);
+    if program.is_compiled(command) {
+        (enter, leave) = (if_executed(enter), if_executed(leave));
+    }
     Lowered { locals: lowering.locals, enter, leave }
+}
+
+/// Puts the changes of a part under the condition that the command is executed. A part that observes nothing is so as a whole.
+fn if_executed(block: Block) -> Block {
+    let does = Does::in_tools(&block);
+    if !does.changes {
+        return block;
+    }
+    let mut statements = Vec::new();
+    let mut changes = Vec::new();
+    for stmt in block.statements {
+        let own = Does::by_in_tools(&stmt);
+        if !does.observes || own.changes && !own.observes {
+            changes.push(stmt);
+            continue;
+        }
+        end_changes(&mut changes, &mut statements);
+        statements.push(Stmt { kind: inside_if_executed(stmt.kind), ..stmt });
+    }
+    end_changes(&mut changes, &mut statements);
+    Block { statements }
+}
+
+fn end_changes(changes: &mut Vec<Stmt>, statements: &mut Vec<Stmt>) {
+    if !changes.iter().any(|stmt| Does::by_in_tools(stmt).changes || makes_object(stmt)) {
+        return statements.append(changes);
+    }
+    let then = Block { statements: std::mem::take(changes) };
+    let tools_only = then.statements.iter().all(|stmt| stmt.tools_only);
+    let span = then.statements.first().map(|stmt| stmt.span).unwrap_or_default();
+    let condition = Expr { kind: ExprKind::Executes, ty: Type::Bool, span };
+    let kind = StmtKind::If { condition, then, otherwise: Block::default() };
+    statements.push(Stmt { kind, tools_only, span });
+}
+
+fn inside_if_executed(kind: StmtKind) -> StmtKind {
+    match kind {
+        StmtKind::If { condition, then, otherwise } => {
+            StmtKind::If { condition, then: if_executed(then), otherwise: if_executed(otherwise) }
+        }
+        StmtKind::Match { value, arms, otherwise } => {
+            let arms = arms.into_iter().map(|arm| Arm { body: if_executed(arm.body), ..arm });
+            StmtKind::Match { value, arms: arms.collect(), otherwise: if_executed(otherwise) }
+        }
+        StmtKind::For { variable, from, to, body } => {
+            StmtKind::For { variable, from, to, body: if_executed(body) }
+        }
+        kind => kind,
+    }
 }
 
 struct Lowering<'a> {

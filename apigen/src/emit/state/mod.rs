@@ -7,6 +7,7 @@ mod expr;
 mod fields;
 mod functions;
 mod layouts;
+mod lists;
 mod lower;
 mod stmt;
 mod types;
@@ -35,6 +36,9 @@ pub fn emit(program: &Program) -> BTreeMap<PathBuf, String> {
             file("#![allow(non_upper_case_globals)]\n", &extensions(program, &used)),
         ),
     ]);
+    if program.commands.iter().any(|command| program.is_compiled(command)) {
+        files.insert("lists".to_owned(), file(lists::PRELUDE, &lists::emit(program, &all)));
+    }
     let mut reexports = Vec::new();
     let mut by_module: BTreeMap<String, Vec<&commands::Emitted<'_>>> = BTreeMap::new();
     for emitted in all.values() {

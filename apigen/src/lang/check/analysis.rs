@@ -28,6 +28,7 @@ pub(super) fn children<'t>(kind: &'t ExprKind, visit: &mut dyn FnMut(&'t Expr)) 
         | ExprKind::Version(..)
         | ExprKind::Desktop(..)
         | ExprKind::FixedFunction
+        | ExprKind::Executes
         | ExprKind::HasExtension(_) => {}
         ExprKind::ObjectField(_, inner, _)
         | ExprKind::StructField(_, inner, _)

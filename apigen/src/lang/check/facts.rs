@@ -96,6 +96,7 @@ const ROLES: &[(&str, Role, Of)] = &[
     ("fills", Role::Fills, Of::Command),
     ("clears", Role::Clears, Of::Command),
     ("reads_framebuffer", Role::ReadsFramebuffer, Of::Command),
+    ("never_compiled", Role::NeverCompiled, Of::Command),
 ];
 
 impl<'a> Checker<'a> {

@@ -44,6 +44,8 @@ enum Failure {
 pub struct BlobSender {
     /// Observations of this size or more are blobs, in bytes.
     min_bytes: u64,
+    /// Observations below this size are copied without a look at where else they go: `min_bytes`, or 0.
+    plain_below: u64,
     /// The most bytes of a blob that one record holds.
     piece_bytes: u64,
     /// The epoch in which the thread records.
@@ -76,7 +78,21 @@ impl BlobSender {
     pub fn new(shared: &Shared) -> Self {
         Self {
             min_bytes: shared.blob_min_bytes,
+            plain_below: shared.blob_min_bytes,
             piece_bytes: shared.piece_bytes,
+            epoch: 0,
+            new_in_a_row: [0; SIZE_CLASSES],
+            is_describing: false,
+            looks_first: false,
+        }
+    }
+
+    /// Returns settings with which no blob is ever sent.
+    pub fn without_ring() -> Self {
+        Self {
+            min_bytes: 0,
+            plain_below: 0,
+            piece_bytes: 0,
             epoch: 0,
             new_in_a_row: [0; SIZE_CLASSES],
             is_describing: false,
@@ -88,6 +104,17 @@ impl BlobSender {
     #[inline(always)]
     pub fn min_bytes(&self) -> u64 {
         self.min_bytes
+    }
+
+    /// Returns the size from which observations take the slow path, in bytes.
+    #[inline(always)]
+    pub fn plain_below(&self) -> u64 {
+        self.plain_below
+    }
+
+    /// Sets whether all observations take the slow path.
+    pub fn set_all_slow(&mut self, are_slow: bool) {
+        self.plain_below = if are_slow { 0 } else { self.min_bytes };
     }
 
     /// From here on blobs are sent in epoch `epoch`.

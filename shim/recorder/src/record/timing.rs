@@ -74,7 +74,7 @@ impl Timing {
     pub fn header(&mut self, header: Header) -> Header {
         let is_leave = header.flags() & LEAVE != 0;
         self.is_entering = false;
-        if header.id() >= META_FIRST {
+        if header.id() >= META_FIRST || !self.has_work() {
             return header;
         }
         if is_leave {

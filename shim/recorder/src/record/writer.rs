@@ -21,6 +21,7 @@ use super::wait::{TOLD_BYTES, WaitBook};
 use crate::clock::clock_ns;
 use crate::errno::ErrnoGuard;
 use crate::host::{Host, Outlook};
+use crate::keeping::Keeping;
 use crate::part::Part;
 use crate::program::pages;
 use crate::shared::Shared;
@@ -34,6 +35,8 @@ pub struct Writer {
     gap: GapBook,
     waited: WaitBook,
     timing: Timing,
+    /// Where commands go beside the ring, if they do.
+    keeping: Option<Box<Keeping>>,
 }
 
 /// How a wait for room ended.
@@ -55,6 +58,7 @@ impl Writer {
             gap: GapBook::EMPTY,
             waited: WaitBook::EMPTY,
             timing: Timing::default(),
+            keeping: None,
         }
     }
 
@@ -94,7 +98,7 @@ impl Writer {
         let frame_end = self.timing.frame_end();
         self.timing = Timing::new(part.is_timed, part.is_gpu_timed);
         self.timing.set_frame_end(frame_end);
-        self.set_on_hold(self.timing.has_work());
+        self.hold_or_resume();
     }
 
     /// Returns the generation of the order to record that the thread follows.
@@ -116,7 +120,18 @@ impl Writer {
     /// Sets which command ends a frame with its next call, as the host counts it. Between two commands.
     pub fn set_frame_end(&mut self, id: Option<u16>) {
         self.timing.set_frame_end(id);
-        self.set_on_hold(self.timing.has_work());
+        self.hold_or_resume();
+    }
+
+    /// Sets where commands go beside the ring. Between two commands.
+    pub fn set_keeping(&mut self, keeping: Option<Box<Keeping>>) {
+        self.keeping = keeping;
+        self.hold_or_resume();
+    }
+
+    /// Returns where commands go beside the ring, if they do.
+    pub fn keeping(&mut self) -> Option<&mut Keeping> {
+        self.keeping.as_deref_mut()
     }
 
     /// Returns the most bytes that a record's payload can have.
@@ -251,6 +266,11 @@ impl Writer {
         if self.producer.is_on_hold() {
             // SAFETY: passed on.
             return unsafe { self.reserve_timed(header) };
+        }
+        if let Some(keeping) = self.keeping.as_deref_mut().filter(|_| self.shared.is_null()) {
+            let _errno = ErrnoGuard::save();
+            keeping.note(header);
+            return Some(keeping.room(header));
         }
         let _errno = ErrnoGuard::save();
         pages::forget();
@@ -391,8 +411,8 @@ impl Writer {
         unsafe { self.producer.publish(record) };
     }
 
-    fn set_on_hold(&mut self, is_timed: bool) {
-        match is_timed {
+    fn hold_or_resume(&mut self) {
+        match self.timing.has_work() || self.keeping.is_some() {
             true => self.producer.hold(),
             false => self.producer.resume(),
         }
@@ -416,6 +436,9 @@ impl Writer {
         if self.timing.takes_frame_end(header) && self.tell_frame_end(header.id()) {
             header = header.with_flags(FRAME_END);
         }
+        if let Some(keeping) = &mut self.keeping {
+            keeping.note(header);
+        }
         // SAFETY: passed on.
         let mut record = self.untimed(|writer| unsafe { writer.reserve(header) })?;
         if header.is_timed() {
@@ -434,7 +457,12 @@ impl Writer {
     #[cold]
     #[inline(never)]
     unsafe fn publish_timed(&mut self, record: Reservation) {
-        // A producer that is not on hold here was wiped: this is a child that was forked meanwhile.
+        if let Some(keeping) = &mut self.keeping {
+            let _errno = ErrnoGuard::save();
+            // SAFETY: the record's payload is written.
+            unsafe { keeping.publish(record.payload) };
+        }
+        // A producer that is not on hold here has no ring, or was wiped: this is a child that was forked meanwhile.
         if !self.producer.is_on_hold() {
             return;
         }
@@ -484,7 +512,7 @@ impl Writer {
             }
         }
         self.untimed(|writer| writer.producer.finish());
-        self.set_on_hold(self.timing.has_work());
+        self.hold_or_resume();
     }
 
     /// Has the host count a frame that command `id` ends, and writes when it ended. Returns whether the frame belongs to the

@@ -129,8 +129,9 @@ record! {
     Path {
         commands, coordinates, dashes,
     }
-    DisplayList {
-        compilations, label,
+    DisplayList<Whole> {
+        compilations, label, commands: |it| list(it, |it| it.describe()),
+        acting: |it| list(it, |it| it.describe()), is_cut,
     }
     AssemblyProgram<Whole> {
         target: |it| Value::Enum { group: "GL", value: *it as u64 }, length,
@@ -422,7 +423,7 @@ record! {
         map2_domain: |it| list(it, |it| it.describe()),
         imaging: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
         list, list_mode: |it| Value::Enum { group: "GL", value: *it as u64 }, list_base,
-        called_lists,
+        called_lists, list_depth,
         pixel_maps: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
         pixel_zoom: |it| list(it, |it| it.describe()),
         pixel_transfer: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
@@ -501,7 +502,7 @@ crate::kinds! {
     Semaphore: Semaphore<Whole>, ShareGroup;
     Fence: Fence, ShareGroup;
     Path: Path, ShareGroup;
-    DisplayList: DisplayList, ShareGroup;
+    DisplayList: DisplayList<Whole>, ShareGroup;
     AssemblyProgram: AssemblyProgram<Whole>, ShareGroup;
     AtiFragmentShader: AtiFragmentShader, ShareGroup;
     OcclusionQuery: OcclusionQuery, Context;

@@ -1,0 +1,44 @@
+//! `lists.rs`: the commands of display lists that change tracked state, and those that lists have at all.
+
+use std::collections::BTreeMap;
+
+use super::commands::Emitted;
+use crate::lang::typed::Program;
+use crate::naming::id_constant;
+use crate::parts::Does;
+
+pub const PRELUDE: &str = "\
+use gapii_commands::ids;
+
+use crate::commands;
+use crate::gl::lists::acting_commands;
+";
+
+/// One macro call with a line for each command that changes tracked state, and a set of bits.
+pub fn emit(program: &Program, all: &BTreeMap<&str, Emitted<'_>>) -> Vec<String> {
+    let acting = all.values().filter(|it| program.is_compiled(it.command) && changes(it));
+    let lines = acting.map(|it| {
+        let places = vec!["_"; it.command.params.len()].join(" ");
+        format!("    {} {}({places});\n", id_constant(&it.command.name), it.command.name)
+    });
+    vec![format!("acting_commands! {{\n{}}}\n", lines.collect::<String>()), compiled(program)]
+}
+
+fn changes(emitted: &Emitted<'_>) -> bool {
+    emitted.enter.is_some() && Does::of(&emitted.command.enter).changes
+}
+
+/// The ids are positions in the list of all commands.
+fn compiled(program: &Program) -> String {
+    let mut words = vec![0_u64; program.commands.len().div_ceil(64)];
+    for (id, _) in program.commands.iter().enumerate().filter(|(_, it)| program.is_compiled(it)) {
+        words[id / 64] |= 1 << (id % 64);
+    }
+    let words: Vec<String> = words.iter().map(|word| format!("{word:#x}")).collect();
+    format!(
+        "/// A bit for each command by id: whether display lists have it.\n\
+         pub const COMPILED: [u64; {}] = [{}];\n",
+        words.len(),
+        words.join(", ")
+    )
+}
