@@ -131,7 +131,7 @@ impl Compiling {
     /// unit. Of arrays in buffers and of generic attributes nothing is kept.
     fn set_arrays(&self) -> Vec<(u32, Option<u32>)> {
         let arrays = tracking::with_state(|state| {
-            state.context.as_deref().map(|context| context.arrays().clone())
+            state.context.as_deref().map(|context| *context.arrays())
         });
         let Some(arrays) = arrays.flatten() else { return Vec::new() };
         let mut enabled = Vec::new();
