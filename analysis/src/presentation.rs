@@ -3,6 +3,8 @@
 //!
 //! It does not look at what is drawn, and has no words for people.
 
+use std::collections::BTreeSet;
+
 use gapii_commands::{Api, CommandId};
 use gapii_trace::Command;
 use gapii_trace::filter::Filter;
@@ -55,6 +57,8 @@ pub struct Presentation {
     made_current: u64,
     windows: u64,
     offscreen: u64,
+    /// Pixmaps and pbuffers of GLX. Each other drawable that becomes current is a window of X.
+    glx_offscreen: BTreeSet<u64>,
     /// Commands that end a frame if they succeed.
     frame_ends: u64,
     /// Whether there are commands of EGL or GLX.
@@ -93,7 +97,13 @@ impl Presentation {
             | CommandId::GLX_MAKE_CURRENT => {
                 let context = command.args().last().map_or(0, |context| context.value.bits());
                 self.made_current += u64::from(context != 0);
+                let drawable = command.args().nth(1).map_or(0, |drawable| drawable.value.bits());
+                let is_of_x = is_of(Api::Glx) && !self.glx_offscreen.contains(&drawable);
+                self.windows += u64::from(is_of_x && context != 0 && drawable != 0);
             }
+            CommandId::GLX_CREATE_GLX_PIXMAP
+            | CommandId::GLX_CREATE_PBUFFER
+            | CommandId::GLX_CREATE_PIXMAP => _ = self.glx_offscreen.insert(result.bits()),
             _ => {}
         }
         self.windows += u64::from(is_window);

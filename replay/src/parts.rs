@@ -2,11 +2,12 @@
 //! context.
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::CStr;
+use std::ffi::{CStr, c_char};
 use std::sync::Arc;
 
 use gapii_commands::constants::{
-    GL_DISPATCH_INDIRECT_BUFFER_BINDING, GL_DRAW_INDIRECT_BUFFER_BINDING, GL_EXTENSIONS,
+    GL_CONTEXT_CORE_PROFILE_BIT, GL_CONTEXT_PROFILE_MASK, GL_DISPATCH_INDIRECT_BUFFER_BINDING,
+    GL_DRAW_INDIRECT_BUFFER_BINDING, GL_EXTENSIONS, GL_NUM_EXTENSIONS,
     GL_PIXEL_PACK_BUFFER_BINDING, GL_PIXEL_UNPACK_BUFFER_BINDING, GL_QUERY_BUFFER_BINDING,
     GL_RENDERER, GL_VENDOR, GL_VERSION,
 };
@@ -75,6 +76,9 @@ pub struct Facts {
     pub is_es: bool,
     /// Version of its API: major, minor.
     pub version: (u8, u8),
+    /// Whether the driver refuses names that it has not generated, as contexts of desktop OpenGL do without the compatibility
+    /// profile (OpenGL 4.6, 2.5).
+    pub is_core: bool,
     /// Whether `GL_PIXEL_UNPACK_BUFFER` and `GL_PIXEL_PACK_BUFFER` exist.
     pub has_pixel_buffers: bool,
     /// Whether buffers can be mapped although the version is below 3.0.
@@ -113,6 +117,7 @@ impl Parts {
         let facts = Facts {
             is_es,
             version,
+            is_core: !is_es && version >= (3, 1) && !self.is_compatible(version),
             has_pixel_buffers: since((3, 0), (2, 1)) || has("GL_NV_pixel_buffer_object"),
             has_map_buffer: !is_es || has("GL_OES_mapbuffer"),
             has_unpack_subimage: since((3, 0), (1, 0)) || has("GL_EXT_unpack_subimage"),
@@ -140,6 +145,23 @@ impl Parts {
         }
         // SAFETY: not null, and NUL-terminated.
         Some(unsafe { CStr::from_ptr(text.cast()) }.to_string_lossy().into_owned())
+    }
+
+    /// Whether the current context, of OpenGL 3.1 or later, has the compatibility profile.
+    fn is_compatible(&self, version: (u8, u8)) -> bool {
+        if version >= (3, 2) {
+            return self.integer(GL_CONTEXT_PROFILE_MASK) & GL_CONTEXT_CORE_PROFILE_BIT == 0;
+        }
+        type GetStringAt = unsafe extern "C" fn(u32, u32) -> *const c_char;
+        // SAFETY: the type of glGetStringi.
+        let get = unsafe { self.driver.own::<GetStringAt>(ids::GL_GET_STRINGI) };
+        let Ok(get) = get else { return false };
+        (0..self.integer(GL_NUM_EXTENSIONS)).any(|index| {
+            // SAFETY: an index below the number of extensions.
+            let name = unsafe { get(GL_EXTENSIONS, index) };
+            // SAFETY: the driver returns a NUL-terminated string for it.
+            !name.is_null() && unsafe { CStr::from_ptr(name) } == c"GL_ARB_compatibility"
+        })
     }
 
     /// The driver's name of the buffer bound to `binding` in the current context; 0 if its version

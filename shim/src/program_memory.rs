@@ -4,7 +4,7 @@
 use gapii_commands::constants::{
     GL_LIST_BASE, GL_RENDERBUFFER, GL_RENDERBUFFER_BINDING, GL_RENDERBUFFER_DEPTH_SIZE,
     GL_RENDERBUFFER_HEIGHT, GL_RENDERBUFFER_STENCIL_SIZE, GL_RENDERBUFFER_WIDTH,
-    GL_TRANSFORM_FEEDBACK_ACTIVE,
+    GL_TEXTURE_COMPRESSED, GL_TEXTURE_COMPRESSED_IMAGE_SIZE, GL_TRANSFORM_FEEDBACK_ACTIVE,
 };
 use gapii_recorder::ErrnoGuard;
 use gapii_recorder::program::{guarded, pages};
@@ -69,6 +69,21 @@ impl Memory for ProgramMemory {
             has_depth: number(GL_RENDERBUFFER_DEPTH_SIZE) > 0,
             has_stencil: number(GL_RENDERBUFFER_STENCIL_SIZE) > 0,
         })
+    }
+
+    #[cold]
+    fn texture_level(&self, target: u32, level: i32, name: u32) -> Option<i32> {
+        let _errno = ErrnoGuard::save();
+        let number = |name| {
+            let mut value = 0;
+            // SAFETY: the parameter has one value, and the target has the level.
+            unsafe { driver_functions::get_texture_level(target, level, name, &raw mut value) };
+            value
+        };
+        // The driver refuses the size of an image that is not compressed.
+        let is_there =
+            name != GL_TEXTURE_COMPRESSED_IMAGE_SIZE || number(GL_TEXTURE_COMPRESSED) != 0;
+        is_there.then(|| number(name))
     }
 }
 

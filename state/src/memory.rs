@@ -37,6 +37,13 @@ pub trait Memory {
         0
     }
 
+    /// What the driver answers when it is asked for `name` of a level of the texture that is bound to `target`, which has
+    /// this level. `None` without a driver, and if the image has no such size. The current context has desktop OpenGL.
+    fn texture_level(&self, target: u32, level: i32, name: u32) -> Option<i32> {
+        let _ = (target, level, name);
+        None
+    }
+
     /// Whether the vertices of a draw are known although its indices are not, because a recording has them.
     fn has_vertices(&self) -> bool {
         false
@@ -97,6 +104,10 @@ impl<M: Memory + ?Sized> Memory for &M {
 
     fn list_base(&self) -> i64 {
         M::list_base(self)
+    }
+
+    fn texture_level(&self, target: u32, level: i32, name: u32) -> Option<i32> {
+        M::texture_level(self, target, level, name)
     }
 
     fn has_vertices(&self) -> bool {

@@ -135,6 +135,79 @@ static void draw(int frame)
     F(glMultiModeDrawArraysIBM)(modes, first, count, 2, sizeof modes[0]);
 }
 
+/*
+ * One point whose arrays have strides that no draw needs, as far as the version allows them; a fog coordinate, a secondary colour, an index and an edge flag. Each
+ * second frame enables the arrays as GL_EXT_vertex_array does.
+ */
+static void wide(int frame)
+{
+    static const GLfloat place[] = {0.5f, -0.5f}, fog = 0.25f, index = 3.0f;
+    static const GLubyte colour[] = {10, 200, 30, 255}, more[] = {90, 0, 120};
+    static const GLboolean edge = GL_TRUE;
+    static const GLfloat fog_colour[] = {0.0f, 0.0f, 1.0f, 1.0f};
+    const GLsizei stride = strtod((const char *)F(glGetString)(GL_VERSION), NULL) < 4.4 ? 5000 : 2000;
+    F(glPushClientAttrib)(GL_CLIENT_VERTEX_ARRAY_BIT);
+    F(glPushAttrib)(GL_ALL_ATTRIB_BITS);
+    F(glDisableClientState)(GL_TEXTURE_COORD_ARRAY);
+    F(glVertexPointer)(2, GL_FLOAT, stride, place);
+    F(glColorPointer)(4, GL_UNSIGNED_BYTE, stride, colour);
+    F(glSecondaryColorPointer)(3, GL_UNSIGNED_BYTE, stride, more);
+    F(glFogCoordPointer)(GL_FLOAT, stride, &fog);
+    F(glIndexPointer)(GL_FLOAT, stride, &index);
+    F(glEdgeFlagPointer)(stride, &edge);
+    const GLenum arrays[] = {GL_COLOR_ARRAY, GL_SECONDARY_COLOR_ARRAY, GL_FOG_COORD_ARRAY, GL_INDEX_ARRAY, GL_EDGE_FLAG_ARRAY};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        frame % 2 == 0 ? F(glEnableClientState)(arrays[i]) : F(glEnable)(arrays[i]);
+    F(glEnable)(GL_COLOR_SUM);
+    F(glEnable)(GL_FOG);
+    F(glFogi)(GL_FOG_MODE, GL_LINEAR);
+    F(glFogi)(GL_FOG_COORD_SRC, GL_FOG_COORD);
+    F(glFogfv)(GL_FOG_COLOR, fog_colour);
+    F(glPointSize)(9.0f);
+    F(glDrawArrays)(GL_POINTS, 0, 1);
+    F(glPopAttrib)();
+    F(glPopClientAttrib)();
+}
+
+/* Images of a texture without a name, as it was given and as the driver compresses it; an image into a buffer. */
+static void read_back(int frame)
+{
+    unsigned char texels[8 * 8 * 4], back[8 * 8 * 4] = {0};
+    GLuint pack;
+    for (size_t i = 0; i < sizeof texels; i++)
+        texels[i] = (unsigned char)(i * 31 + (unsigned)frame * 7);
+    F(glBindTexture)(GL_TEXTURE_2D, 0);
+    F(glTexImage2D)(GL_TEXTURE_2D, 0, GL_RGBA, 5, 3, 0, GL_RGBA, GL_UNSIGNED_BYTE, texels);
+    F(glGetTexImage)(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, back);
+    printf("image %08x\n", sum_of(back, sizeof back));
+    F(glTexImage2D)(GL_TEXTURE_2D, 0, GL_COMPRESSED_RGBA_S3TC_DXT5_EXT, 8, 8, 0, GL_RGBA, GL_UNSIGNED_BYTE, texels);
+    F(glGetCompressedTexImage)(GL_TEXTURE_2D, 0, back);
+    printf("compressed %08x\n", sum_of(back, sizeof back));
+    F(glGenBuffers)(1, &pack);
+    F(glBindBuffer)(GL_PIXEL_PACK_BUFFER, pack);
+    F(glBufferData)(GL_PIXEL_PACK_BUFFER, sizeof back, NULL, GL_STREAM_READ);
+    F(glGetTexImage)(GL_TEXTURE_2D, 0, GL_RGB, GL_UNSIGNED_BYTE, (void *)16);
+    F(glGetBufferSubData)(GL_PIXEL_PACK_BUFFER, 16, 8 * 8 * 3, back);
+    printf("in a buffer %08x\n", sum_of(back, sizeof back));
+    F(glDeleteBuffers)(1, &pack);
+    F(glBindTexture)(GL_TEXTURE_2D, texture);
+}
+
+/* A list makes a texture of a name that was not generated. */
+static void list(int frame)
+{
+    const GLuint own = 770 + (GLuint)frame;
+    GLuint list = F(glGenLists)(1);
+    F(glNewList)(list, GL_COMPILE);
+    F(glBindTexture)(GL_TEXTURE_2D, own);
+    F(glEndList)();
+    printf("texture of a list %d", F(glIsTexture)(own));
+    F(glCallList)(list);
+    printf(" %d\n", F(glIsTexture)(own));
+    F(glDeleteLists)(list, 1);
+    F(glBindTexture)(GL_TEXTURE_2D, texture);
+}
+
 int main(void)
 {
     desktop_open(0, 0);
@@ -146,6 +219,12 @@ int main(void)
     no_error("the objects by name");
     for (int frame = 0; frame < FRAMES; frame++) {
         draw(frame);
+        wide(frame);
+        no_error("the wide arrays");
+        read_back(frame);
+        no_error("the read-backs");
+        list(frame);
+        no_error("the list");
         desktop_end_frame();
     }
     F(glDeleteProgramsARB)(2, assembly);

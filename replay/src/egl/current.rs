@@ -5,7 +5,8 @@
 //!
 //! A trace has a context on one thread at a time. The recorded driver may have released a context
 //! before the releasing thread returned from its call. So replay releases a context on the thread
-//! that has it before another thread gets it.
+//! that has it before another thread gets it. Threads of GLX may share a drawable, so what a thread lost with its drawable
+//! alone becomes current again before its next command (`regain`).
 
 use crate::call::Call;
 use crate::parts::Parts;
@@ -27,6 +28,7 @@ pub fn make_current(call: &mut Call<'_, '_>) -> Outcome {
 /// if there is no context.
 pub(crate) fn make(call: &mut Call<'_, '_>, handles: (u64, u64, u64)) -> Outcome {
     let (thread, process) = (call.command.thread, call.command.process);
+    call.parts.egl.taken.remove(&thread);
     if handles.2 == 0 {
         release(call.parts, thread);
         return Ok(());
@@ -39,8 +41,16 @@ pub(crate) fn make(call: &mut Call<'_, '_>, handles: (u64, u64, u64)) -> Outcome
     result
 }
 
+/// Makes current again what another thread has taken from the calling thread.
+pub(crate) fn regain(parts: &mut Parts, thread: u32) -> Outcome {
+    match parts.egl.taken.remove(&thread) {
+        Some(it) => begin(parts, thread, it.process, (it.draw, it.read, it.context)),
+        None => Ok(()),
+    }
+}
+
 fn begin(parts: &mut Parts, thread: u32, process: u32, handles: (u64, u64, u64)) -> Outcome {
-    let (draw, _, context) = handles;
+    let (draw, read, context) = handles;
     let wanted = wanted(&mut parts.egl, process, handles)?;
     let holds = |current: &Current| {
         let is_held = |handle: Handle| {
@@ -49,8 +59,11 @@ fn begin(parts: &mut Parts, thread: u32, process: u32, handles: (u64, u64, u64))
         current.real_context == wanted.2 || is_held(wanted.0) || is_held(wanted.1)
     };
     let others = parts.egl.currents.iter().filter(|(other, it)| **other != thread && holds(it));
-    for other in others.map(|(other, _)| *other).collect::<Vec<_>>() {
+    for (other, current) in others.map(|(other, it)| (*other, *it)).collect::<Vec<_>>() {
         take_from(parts, other);
+        if current.real_context != wanted.2 {
+            parts.egl.taken.insert(other, current);
+        }
     }
     let made = parts.egl.contexts.get(&(process, context));
     let finds_no_errors = made.is_some_and(|context| context.finds_no_errors);
@@ -59,8 +72,16 @@ fn begin(parts: &mut Parts, thread: u32, process: u32, handles: (u64, u64, u64))
     if !real.make_current(real_draw, real_read, real_context) {
         return Err(format!("the driver refused: {}", real.error()).into());
     }
-    let current =
-        Current { process, context, draw, finds_no_errors, real_context, real_draw, real_read };
+    let current = Current {
+        process,
+        context,
+        draw,
+        read,
+        finds_no_errors,
+        real_context,
+        real_draw,
+        real_read,
+    };
     parts.egl.currents.insert(thread, current);
     Ok(())
 }
@@ -117,6 +138,7 @@ fn release(parts: &mut Parts, thread: u32) {
 pub fn release_thread(call: &mut Call<'_, '_>) -> Outcome {
     if succeeded(call) {
         call.parts.egl.currents.remove(&call.command.thread);
+        call.parts.egl.taken.remove(&call.command.thread);
         if let Some(real) = &call.parts.egl.real {
             real.release_thread();
         }
@@ -127,6 +149,7 @@ pub fn release_thread(call: &mut Call<'_, '_>) -> Outcome {
 /// Releases what is current on `thread`, which has played its last command. `here` is the calling thread.
 pub fn end_thread(parts: &mut Parts, here: u32, thread: u32) {
     parts.egl.currents.remove(&thread);
+    parts.egl.taken.remove(&thread);
     if thread != here {
         let real = parts.egl.real.clone();
         parts.threads.run_on(thread, move || {

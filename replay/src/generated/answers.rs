@@ -89,31 +89,32 @@ answers! {
         C46 GL_ARE_TEXTURES_RESIDENT GL_ARE_TEXTURES_RESIDENT_EXT;
         C47 GL_ARE_PROGRAMS_RESIDENT_NV;
         C48 GL_GET_PROGRAMIV_ARB.1;
-        C49 GL_GET_SHADERIV.1;
-        C50 GL_GET_PROGRAMIV.1;
-        C51 GL_GET_PROGRAM_PIPELINEIV.1 GL_GET_PROGRAM_PIPELINEIV_EXT.1;
-        C52 GL_GET_PROGRAM_PIPELINEIV GL_GET_PROGRAM_PIPELINEIV_EXT;
-        C53 GL_CLIENT_WAIT_SYNC GL_CLIENT_WAIT_SYNC_APPLE;
-        C54 GL_GET_SYNCIV.1 GL_GET_SYNCIV_APPLE.1;
-        C55 GL_TEST_FENCE_NV;
-        C56 GL_GET_FENCEIV_NV;
-        C57 GL_GET_QUERY_OBJECTI64V.1 GL_GET_QUERY_OBJECTI64V_EXT.1 GL_GET_QUERY_OBJECTIV.1
+        C49 GL_GET_NAMED_PROGRAMIV_EXT.2;
+        C50 GL_GET_SHADERIV.1;
+        C51 GL_GET_PROGRAMIV.1;
+        C52 GL_GET_PROGRAM_PIPELINEIV.1 GL_GET_PROGRAM_PIPELINEIV_EXT.1;
+        C53 GL_GET_PROGRAM_PIPELINEIV GL_GET_PROGRAM_PIPELINEIV_EXT;
+        C54 GL_CLIENT_WAIT_SYNC GL_CLIENT_WAIT_SYNC_APPLE;
+        C55 GL_GET_SYNCIV.1 GL_GET_SYNCIV_APPLE.1;
+        C56 GL_TEST_FENCE_NV;
+        C57 GL_GET_FENCEIV_NV;
+        C58 GL_GET_QUERY_OBJECTI64V.1 GL_GET_QUERY_OBJECTI64V_EXT.1 GL_GET_QUERY_OBJECTIV.1
             GL_GET_QUERY_OBJECTIV_ARB.1 GL_GET_QUERY_OBJECTIV_EXT.1 GL_GET_QUERY_OBJECTUI64V.1
             GL_GET_QUERY_OBJECTUI64V_EXT.1 GL_GET_QUERY_OBJECTUIV.1 GL_GET_QUERY_OBJECTUIV_ARB.1
             GL_GET_QUERY_OBJECTUIV_EXT.1;
-        C58 GL_GET_OCCLUSION_QUERYIV_NV.1 GL_GET_OCCLUSION_QUERYUIV_NV.1;
-        C59 GL_GET_QUERYIV.1 GL_GET_QUERYIV_ARB.1 GL_GET_QUERYIV_EXT.1;
-        C60 GL_GET_QUERY_INDEXEDIV.2;
-        C61 GL_GET_QUERYIV GL_GET_QUERYIV_ARB GL_GET_QUERYIV_EXT;
-        C62 GL_GET_QUERY_INDEXEDIV;
-        C63 GL_GET_PERF_COUNTER_INFO_INTEL GL_GET_PERF_MONITOR_COUNTER_DATA_AMD
+        C59 GL_GET_OCCLUSION_QUERYIV_NV.1 GL_GET_OCCLUSION_QUERYUIV_NV.1;
+        C60 GL_GET_QUERYIV.1 GL_GET_QUERYIV_ARB.1 GL_GET_QUERYIV_EXT.1;
+        C61 GL_GET_QUERY_INDEXEDIV.2;
+        C62 GL_GET_QUERYIV GL_GET_QUERYIV_ARB GL_GET_QUERYIV_EXT;
+        C63 GL_GET_QUERY_INDEXEDIV;
+        C64 GL_GET_PERF_COUNTER_INFO_INTEL GL_GET_PERF_MONITOR_COUNTER_DATA_AMD
             GL_GET_PERF_MONITOR_COUNTER_INFO_AMD GL_GET_PERF_MONITOR_COUNTER_STRING_AMD
             GL_GET_PERF_MONITOR_COUNTERS_AMD GL_GET_PERF_MONITOR_GROUP_STRING_AMD
             GL_GET_PERF_MONITOR_GROUPS_AMD GL_GET_PERF_QUERY_DATA_INTEL
             GL_GET_PERF_QUERY_ID_BY_NAME_INTEL GL_GET_PERF_QUERY_INFO_INTEL;
-        C64 GL_GET_FIRST_PERF_QUERY_ID_INTEL;
-        C65 GL_GET_NEXT_PERF_QUERY_ID_INTEL;
-        C66 GL_GET_ACTIVE_ATOMIC_COUNTER_BUFFERIV.2 GL_GET_ACTIVE_SUBROUTINE_UNIFORMIV.3
+        C65 GL_GET_FIRST_PERF_QUERY_ID_INTEL;
+        C66 GL_GET_NEXT_PERF_QUERY_ID_INTEL;
+        C67 GL_GET_ACTIVE_ATOMIC_COUNTER_BUFFERIV.2 GL_GET_ACTIVE_SUBROUTINE_UNIFORMIV.3
             GL_GET_ACTIVE_UNIFORM_BLOCKIV.2 GL_GET_ACTIVE_UNIFORMSIV.3
             GL_GET_BOOLEAN_INDEXEDV_EXT.0 GL_GET_BOOLEANI_V.0 GL_GET_BOOLEANV.0
             GL_GET_BUFFER_PARAMETERI64V.1 GL_GET_BUFFER_PARAMETERIV.1
@@ -231,27 +232,27 @@ answers! {
             GL_GETN_MAPDV.0 GL_GETN_MAPDV_ARB.0 GL_GETN_MAPFV.0 GL_GETN_MAPFV_ARB.0 GL_GETN_MAPIV.0
             GL_GETN_MAPIV_ARB.0 GL_GETN_MINMAX.0 GL_GETN_MINMAX_ARB.0 GL_GETN_SEPARABLE_FILTER.0
             GL_GETN_SEPARABLE_FILTER_ARB.0 GL_GETN_TEX_IMAGE.0 GL_GETN_TEX_IMAGE_ARB.0;
-        C67 GL_GET_STRING.0;
-        C68 GL_GET_STRING GL_GET_STRINGI;
-        C69 GL_GET_INTERNALFORMAT_SAMPLEIV_NV GL_GET_INTERNALFORMATI64V GL_GET_INTERNALFORMATIV;
-        C70 GL_GET_MULTISAMPLEFV GL_GET_MULTISAMPLEFV_NV;
-        C71 GL_GET_DRIVER_CONTROL_STRING_QCOM GL_GET_DRIVER_CONTROLS_QCOM;
-        C72 GL_GET_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT;
-        C73 GL_GET_FRAGMENT_SHADING_RATES_EXT;
-        C74 GL_GET_SHADING_RATE_SAMPLE_LOCATIONIV_NV;
-        C75 GL_GET_DEBUG_MESSAGE_LOG.4 GL_GET_DEBUG_MESSAGE_LOG_ARB.4
+        C68 GL_GET_STRING.0;
+        C69 GL_GET_STRING GL_GET_STRINGI;
+        C70 GL_GET_INTERNALFORMAT_SAMPLEIV_NV GL_GET_INTERNALFORMATI64V GL_GET_INTERNALFORMATIV;
+        C71 GL_GET_MULTISAMPLEFV GL_GET_MULTISAMPLEFV_NV;
+        C72 GL_GET_DRIVER_CONTROL_STRING_QCOM GL_GET_DRIVER_CONTROLS_QCOM;
+        C73 GL_GET_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT;
+        C74 GL_GET_FRAGMENT_SHADING_RATES_EXT;
+        C75 GL_GET_SHADING_RATE_SAMPLE_LOCATIONIV_NV;
+        C76 GL_GET_DEBUG_MESSAGE_LOG.4 GL_GET_DEBUG_MESSAGE_LOG_ARB.4
             GL_GET_DEBUG_MESSAGE_LOG_KHR.4;
-        C76 GL_GET_DEBUG_MESSAGE_LOG GL_GET_DEBUG_MESSAGE_LOG_ARB GL_GET_DEBUG_MESSAGE_LOG_KHR;
-        C77 GL_GET_BUFFER_POINTERV GL_GET_BUFFER_POINTERV_ARB GL_GET_BUFFER_POINTERV_OES;
-        C78 GL_GET_NAMED_BUFFER_POINTERV GL_GET_NAMED_BUFFER_POINTERV_EXT;
-        C79 GL_GET_POINTERV.0 GL_GET_POINTERV_EXT.0 GL_GET_POINTERV_KHR.0;
-        C80 GL_GET_POINTERV GL_GET_POINTERV_EXT GL_GET_POINTERV_KHR;
-        C81 GL_GET_POINTERI_V_EXT;
-        C82 GL_GET_POINTER_INDEXEDV_EXT;
-        C83 GL_GET_VERTEX_ARRAY_POINTERI_V_EXT GL_GET_VERTEX_ARRAY_POINTERV_EXT;
-        C84 GL_GET_VERTEX_ATTRIB_POINTERV GL_GET_VERTEX_ATTRIB_POINTERV_ARB
+        C77 GL_GET_DEBUG_MESSAGE_LOG GL_GET_DEBUG_MESSAGE_LOG_ARB GL_GET_DEBUG_MESSAGE_LOG_KHR;
+        C78 GL_GET_BUFFER_POINTERV GL_GET_BUFFER_POINTERV_ARB GL_GET_BUFFER_POINTERV_OES;
+        C79 GL_GET_NAMED_BUFFER_POINTERV GL_GET_NAMED_BUFFER_POINTERV_EXT;
+        C80 GL_GET_POINTERV.0 GL_GET_POINTERV_EXT.0 GL_GET_POINTERV_KHR.0;
+        C81 GL_GET_POINTERV GL_GET_POINTERV_EXT GL_GET_POINTERV_KHR;
+        C82 GL_GET_POINTERI_V_EXT;
+        C83 GL_GET_POINTER_INDEXEDV_EXT;
+        C84 GL_GET_VERTEX_ARRAY_POINTERI_V_EXT GL_GET_VERTEX_ARRAY_POINTERV_EXT;
+        C85 GL_GET_VERTEX_ATTRIB_POINTERV GL_GET_VERTEX_ATTRIB_POINTERV_ARB
             GL_GET_VERTEX_ATTRIB_POINTERV_NV;
-        C85 GL_GET_VERTEX_ATTRIB_IIV.1 GL_GET_VERTEX_ATTRIB_IIV_EXT.1 GL_GET_VERTEX_ATTRIB_IUIV.1
+        C86 GL_GET_VERTEX_ATTRIB_IIV.1 GL_GET_VERTEX_ATTRIB_IIV_EXT.1 GL_GET_VERTEX_ATTRIB_IUIV.1
             GL_GET_VERTEX_ATTRIB_IUIV_EXT.1 GL_GET_VERTEX_ATTRIB_LDV.1
             GL_GET_VERTEX_ATTRIB_LDV_EXT.1 GL_GET_VERTEX_ATTRIB_LI64V_NV.1
             GL_GET_VERTEX_ATTRIB_LUI64V_ARB.1 GL_GET_VERTEX_ATTRIB_LUI64V_NV.1
@@ -260,32 +261,32 @@ answers! {
             GL_GET_VERTEX_ATTRIBDV_ARB.1 GL_GET_VERTEX_ATTRIBDV_NV.1 GL_GET_VERTEX_ATTRIBFV.1
             GL_GET_VERTEX_ATTRIBFV_ARB.1 GL_GET_VERTEX_ATTRIBFV_NV.1 GL_GET_VERTEX_ATTRIBIV.1
             GL_GET_VERTEX_ATTRIBIV_ARB.1 GL_GET_VERTEX_ATTRIBIV_NV.1;
-        C86 GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV.2
+        C87 GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV.2
             GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_EXT.2
             GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES.2;
-        C87 GL_GET_NAMED_FRAMEBUFFER_ATTACHMENT_PARAMETERIV.2
+        C88 GL_GET_NAMED_FRAMEBUFFER_ATTACHMENT_PARAMETERIV.2
             GL_GET_NAMED_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_EXT.2;
-        C88 GL_GET_FRAMEBUFFER_PARAMETERIV.1 GL_GET_FRAMEBUFFER_PARAMETERIV_EXT.1
+        C89 GL_GET_FRAMEBUFFER_PARAMETERIV.1 GL_GET_FRAMEBUFFER_PARAMETERIV_EXT.1
             GL_GET_FRAMEBUFFER_PARAMETERIV_MESA.1;
-        C89 GL_GET_NAMED_FRAMEBUFFER_PARAMETERIV.1 GL_GET_NAMED_FRAMEBUFFER_PARAMETERIV_EXT.1;
-        C90 GL_GET_TEX_LEVEL_PARAMETERFV.2 GL_GET_TEX_LEVEL_PARAMETERIV.2
+        C90 GL_GET_NAMED_FRAMEBUFFER_PARAMETERIV.1 GL_GET_NAMED_FRAMEBUFFER_PARAMETERIV_EXT.1;
+        C91 GL_GET_TEX_LEVEL_PARAMETERFV.2 GL_GET_TEX_LEVEL_PARAMETERIV.2
             GL_GET_TEX_LEVEL_PARAMETERXV_OES.2;
-        C91 GL_GET_TEXTURE_LEVEL_PARAMETERFV.2 GL_GET_TEXTURE_LEVEL_PARAMETERFV_EXT.3
+        C92 GL_GET_TEXTURE_LEVEL_PARAMETERFV.2 GL_GET_TEXTURE_LEVEL_PARAMETERFV_EXT.3
             GL_GET_TEXTURE_LEVEL_PARAMETERIV.2 GL_GET_TEXTURE_LEVEL_PARAMETERIV_EXT.3;
-        C92 GL_GET_MULTI_TEX_LEVEL_PARAMETERFV_EXT.3 GL_GET_MULTI_TEX_LEVEL_PARAMETERIV_EXT.3;
-        C93 GL_GET_TEX_PARAMETER_IIV.1 GL_GET_TEX_PARAMETER_IIV_EXT.1
+        C93 GL_GET_MULTI_TEX_LEVEL_PARAMETERFV_EXT.3 GL_GET_MULTI_TEX_LEVEL_PARAMETERIV_EXT.3;
+        C94 GL_GET_TEX_PARAMETER_IIV.1 GL_GET_TEX_PARAMETER_IIV_EXT.1
             GL_GET_TEX_PARAMETER_IIV_OES.1 GL_GET_TEX_PARAMETER_IUIV.1
             GL_GET_TEX_PARAMETER_IUIV_EXT.1 GL_GET_TEX_PARAMETER_IUIV_OES.1
             GL_GET_TEX_PARAMETERFV.1 GL_GET_TEX_PARAMETERIV.1 GL_GET_TEX_PARAMETERXV.1
             GL_GET_TEX_PARAMETERXV_OES.1;
-        C94 GL_GET_TEXTURE_PARAMETER_IIV.1 GL_GET_TEXTURE_PARAMETER_IIV_EXT.2
+        C95 GL_GET_TEXTURE_PARAMETER_IIV.1 GL_GET_TEXTURE_PARAMETER_IIV_EXT.2
             GL_GET_TEXTURE_PARAMETER_IUIV.1 GL_GET_TEXTURE_PARAMETER_IUIV_EXT.2
             GL_GET_TEXTURE_PARAMETERFV.1 GL_GET_TEXTURE_PARAMETERFV_EXT.2
             GL_GET_TEXTURE_PARAMETERIV.1 GL_GET_TEXTURE_PARAMETERIV_EXT.2;
-        C95 GL_GET_RENDERBUFFER_PARAMETERIV.1 GL_GET_RENDERBUFFER_PARAMETERIV_EXT.1
+        C96 GL_GET_RENDERBUFFER_PARAMETERIV.1 GL_GET_RENDERBUFFER_PARAMETERIV_EXT.1
             GL_GET_RENDERBUFFER_PARAMETERIV_OES.1;
-        C96 GL_GET_NAMED_RENDERBUFFER_PARAMETERIV.1 GL_GET_NAMED_RENDERBUFFER_PARAMETERIV_EXT.1;
-        C97 GLX_ASSOCIATE_DM_PBUFFER_SGIX GLX_BIND_CHANNEL_TO_WINDOW_SGIX GLX_BIND_HYPERPIPE_SGIX
+        C97 GL_GET_NAMED_RENDERBUFFER_PARAMETERIV.1 GL_GET_NAMED_RENDERBUFFER_PARAMETERIV_EXT.1;
+        C98 GLX_ASSOCIATE_DM_PBUFFER_SGIX GLX_BIND_CHANNEL_TO_WINDOW_SGIX GLX_BIND_HYPERPIPE_SGIX
             GLX_BIND_SWAP_BARRIER_NV GLX_BIND_SWAP_BARRIER_SGIX GLX_BIND_TEX_IMAGE_EXT
             GLX_BIND_VIDEO_CAPTURE_DEVICE_NV GLX_BIND_VIDEO_DEVICE_NV GLX_BIND_VIDEO_IMAGE_NV
             GLX_BLIT_CONTEXT_FRAMEBUFFER_AMD GLX_CHANNEL_RECT_SGIX GLX_CHANNEL_RECT_SYNC_SGIX
@@ -332,10 +333,10 @@ answers! {
             GLX_SET3DFX_MODE_MESA GLX_SWAP_BUFFERS GLX_SWAP_BUFFERS_MSC_OML GLX_SWAP_INTERVAL_EXT
             GLX_SWAP_INTERVAL_MESA GLX_SWAP_INTERVAL_SGI GLX_USE_X_FONT GLX_WAIT_FOR_MSC_OML
             GLX_WAIT_FOR_SBC_OML GLX_WAIT_GL GLX_WAIT_VIDEO_SYNC_SGI GLX_WAIT_X;
-        C98 ZE_COMMAND_LIST_HOST_SYNCHRONIZE ZE_COMMAND_QUEUE_SYNCHRONIZE ZE_DEVICE_SYNCHRONIZE
+        C99 ZE_COMMAND_LIST_HOST_SYNCHRONIZE ZE_COMMAND_QUEUE_SYNCHRONIZE ZE_DEVICE_SYNCHRONIZE
             ZE_EVENT_HOST_SYNCHRONIZE ZE_FENCE_HOST_SYNCHRONIZE;
-        C99 ZE_EVENT_QUERY_STATUS ZE_FENCE_QUERY_STATUS;
-        C100 ZE_COMMAND_LIST_APPEND_BARRIER ZE_COMMAND_LIST_APPEND_EVENT_RESET
+        C100 ZE_EVENT_QUERY_STATUS ZE_FENCE_QUERY_STATUS;
+        C101 ZE_COMMAND_LIST_APPEND_BARRIER ZE_COMMAND_LIST_APPEND_EVENT_RESET
             ZE_COMMAND_LIST_APPEND_GRAPH_EXT ZE_COMMAND_LIST_APPEND_HOST_FUNCTION
             ZE_COMMAND_LIST_APPEND_IMAGE_COPY ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY
             ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY_EXT
@@ -448,39 +449,39 @@ answers! {
             ZE_VIRTUAL_MEM_SET_ACCESS_ATTRIBUTE ZE_VIRTUAL_MEM_UNMAP ZER_GET_DEFAULT_CONTEXT
             ZER_GET_LAST_ERROR_DESCRIPTION ZER_TRANSLATE_DEVICE_HANDLE_TO_IDENTIFIER
             ZER_TRANSLATE_IDENTIFIER_TO_DEVICE_HANDLE;
-        C101 ZE_DEVICE_GET_GLOBAL_TIMESTAMPS;
-        C102 ZE_COMMAND_LIST_APPEND_WRITE_GLOBAL_TIMESTAMP;
-        C103 ZE_EVENT_QUERY_KERNEL_TIMESTAMP ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT
+        C102 ZE_DEVICE_GET_GLOBAL_TIMESTAMPS;
+        C103 ZE_COMMAND_LIST_APPEND_WRITE_GLOBAL_TIMESTAMP;
+        C104 ZE_EVENT_QUERY_KERNEL_TIMESTAMP ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT
             ZE_EVENT_QUERY_STATUS ZE_EVENT_QUERY_TIMESTAMPS_EXP;
-        C104 ZE_DRIVER_GET_PROPERTIES.1;
-        C105 ZE_DEVICE_GET_PROPERTIES.1;
-        C106 ZE_EVENT_COUNTER_BASED_CLOSE_IPC_HANDLE ZE_EVENT_COUNTER_BASED_GET_IPC_HANDLE
+        C105 ZE_DRIVER_GET_PROPERTIES.1;
+        C106 ZE_DEVICE_GET_PROPERTIES.1;
+        C107 ZE_EVENT_COUNTER_BASED_CLOSE_IPC_HANDLE ZE_EVENT_COUNTER_BASED_GET_IPC_HANDLE
             ZE_EVENT_COUNTER_BASED_OPEN_IPC_HANDLE ZE_EVENT_POOL_CLOSE_IPC_HANDLE
             ZE_EVENT_POOL_GET_IPC_HANDLE ZE_EVENT_POOL_OPEN_IPC_HANDLE ZE_EVENT_POOL_PUT_IPC_HANDLE
             ZE_MEM_CLOSE_IPC_HANDLE ZE_MEM_GET_IPC_HANDLE ZE_MEM_OPEN_IPC_HANDLE
             ZE_MEM_PUT_IPC_HANDLE;
-        C107 ZE_MEM_GET_IPC_HANDLE ZE_MEM_GET_IPC_HANDLE_FROM_FILE_DESCRIPTOR_EXP
+        C108 ZE_MEM_GET_IPC_HANDLE ZE_MEM_GET_IPC_HANDLE_FROM_FILE_DESCRIPTOR_EXP
             ZE_MEM_GET_IPC_HANDLE_WITH_PROPERTIES;
-        C108 ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_EXP
+        C109 ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_EXP
             ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_WITH_KERNELS_EXP;
-        C109 ZE_MODULE_GET_NATIVE_BINARY;
-        C110 ZE_KERNEL_GET_BINARY_EXP;
-        C111 ZE_MEM_GET_ALLOC_PROPERTIES.2;
-        C112 ZE_MEM_GET_ADDRESS_RANGE;
-        C113 ZE_MEM_GET_PITCH_FOR2D_IMAGE;
-        C114 ZE_VIRTUAL_MEM_QUERY_PAGE_SIZE;
-        C115 ZE_MODULE_BUILD_LOG_GET_STRING;
-        C116 ZE_MODULE_GET_PROPERTIES;
-        C117 ZE_KERNEL_GET_PROPERTIES;
-        C118 ZE_KERNEL_GET_ALLOCATION_PROPERTIES_EXP;
-        C119 ZE_KERNEL_SUGGEST_GROUP_SIZE ZE_KERNEL_SUGGEST_MAX_COOPERATIVE_GROUP_COUNT;
-        C120 ZE_INIT_DRIVERS;
-        C121 ZE_DRIVER_GET ZE_DRIVER_GET_API_VERSION ZE_DRIVER_GET_DEFAULT_CONTEXT
+        C110 ZE_MODULE_GET_NATIVE_BINARY;
+        C111 ZE_KERNEL_GET_BINARY_EXP;
+        C112 ZE_MEM_GET_ALLOC_PROPERTIES.2;
+        C113 ZE_MEM_GET_ADDRESS_RANGE;
+        C114 ZE_MEM_GET_PITCH_FOR2D_IMAGE;
+        C115 ZE_VIRTUAL_MEM_QUERY_PAGE_SIZE;
+        C116 ZE_MODULE_BUILD_LOG_GET_STRING;
+        C117 ZE_MODULE_GET_PROPERTIES;
+        C118 ZE_KERNEL_GET_PROPERTIES;
+        C119 ZE_KERNEL_GET_ALLOCATION_PROPERTIES_EXP;
+        C120 ZE_KERNEL_SUGGEST_GROUP_SIZE ZE_KERNEL_SUGGEST_MAX_COOPERATIVE_GROUP_COUNT;
+        C121 ZE_INIT_DRIVERS;
+        C122 ZE_DRIVER_GET ZE_DRIVER_GET_API_VERSION ZE_DRIVER_GET_DEFAULT_CONTEXT
             ZE_DRIVER_GET_EXTENSION_FUNCTION_ADDRESS ZE_DRIVER_GET_EXTENSION_PROPERTIES
             ZE_DRIVER_GET_IPC_PROPERTIES ZE_DRIVER_GET_LAST_ERROR_DESCRIPTION
             ZE_DRIVER_GET_PROPERTIES ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXP
             ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXT;
-        C122 ZE_DEVICE_CAN_ACCESS_PEER ZE_DEVICE_GET
+        C123 ZE_DEVICE_CAN_ACCESS_PEER ZE_DEVICE_GET
             ZE_DEVICE_GET_AGGREGATED_COPY_OFFLOAD_INCREMENT_VALUE ZE_DEVICE_GET_CACHE_PROPERTIES
             ZE_DEVICE_GET_COMMAND_QUEUE_GROUP_PROPERTIES ZE_DEVICE_GET_COMPUTE_PROPERTIES
             ZE_DEVICE_GET_COUNTER_BASED_EVENT_MAX_VALUE ZE_DEVICE_GET_EXTERNAL_MEMORY_PROPERTIES
@@ -494,14 +495,14 @@ answers! {
             ZE_DEVICE_PCI_GET_PROPERTIES_EXT ZE_DEVICE_RELEASE_EXTERNAL_SEMAPHORE_EXT
             ZE_DEVICE_RESERVE_CACHE_EXT ZE_DEVICE_SET_CACHE_ADVICE_EXT ZE_DEVICE_SYNCHRONIZE
             ZE_DEVICE_VALIDATE_RUNTIME_REQUIREMENTS;
-        C123 ZE_FABRIC_EDGE_GET_EXP ZE_FABRIC_EDGE_GET_PROPERTIES_EXP
+        C124 ZE_FABRIC_EDGE_GET_EXP ZE_FABRIC_EDGE_GET_PROPERTIES_EXP
             ZE_FABRIC_EDGE_GET_VERTICES_EXP ZE_FABRIC_VERTEX_GET_DEVICE_EXP
             ZE_FABRIC_VERTEX_GET_EXP ZE_FABRIC_VERTEX_GET_PROPERTIES_EXP
             ZE_FABRIC_VERTEX_GET_SUB_VERTICES_EXP;
-        C124 ZE_IMAGE_CREATE ZE_IMAGE_DESTROY ZE_IMAGE_GET_ALLOC_PROPERTIES_EXT
+        C125 ZE_IMAGE_CREATE ZE_IMAGE_DESTROY ZE_IMAGE_GET_ALLOC_PROPERTIES_EXT
             ZE_IMAGE_GET_DEVICE_OFFSET_EXP ZE_IMAGE_GET_MEMORY_PROPERTIES_EXP
             ZE_IMAGE_GET_PROPERTIES ZE_IMAGE_VIEW_CREATE_EXP ZE_IMAGE_VIEW_CREATE_EXT;
-        C125 ZE_RTAS_BUILDER_BUILD_EXP ZE_RTAS_BUILDER_BUILD_EXT
+        C126 ZE_RTAS_BUILDER_BUILD_EXP ZE_RTAS_BUILDER_BUILD_EXT
             ZE_RTAS_BUILDER_COMMAND_LIST_APPEND_COPY_EXT ZE_RTAS_BUILDER_CREATE_EXP
             ZE_RTAS_BUILDER_CREATE_EXT ZE_RTAS_BUILDER_DESTROY_EXP ZE_RTAS_BUILDER_DESTROY_EXT
             ZE_RTAS_BUILDER_GET_BUILD_PROPERTIES_EXP ZE_RTAS_BUILDER_GET_BUILD_PROPERTIES_EXT
@@ -549,22 +550,23 @@ answers! {
         V8 0x8b83;
         V9 0x9114;
         V10 0x8867;
-        V11 0x8866;
-        V12 0x8865;
-        V13 0x8e28 0x8fbb;
-        V14 0x87fb 0x87fc 0x87fd 0x9047 0x9048 0x9049 0x904a 0x904b;
-        V15 0x1f00 0x1f01 0x1f02;
-        V16 0x8243 0x9145;
-        V17 0x8244 0x8245;
-        V18 0x889f;
-        V19 0x8cd1;
-        V20 0x8212 0x8213 0x8214 0x8215 0x8216 0x8217;
-        V21 0x809e 0x809f 0x80a0 0x80a8 0x80a9 0x80aa 0x80ab 0x80ac 0x82e6 0x86b3 0x86b4 0x8914
+        V11 0x9194;
+        V12 0x8866;
+        V13 0x8865;
+        V14 0x8e28 0x8fbb;
+        V15 0x87fb 0x87fc 0x87fd 0x9047 0x9048 0x9049 0x904a 0x904b;
+        V16 0x1f00 0x1f01 0x1f02;
+        V17 0x8243 0x9145;
+        V18 0x8244 0x8245;
+        V19 0x889f;
+        V20 0x8cd1;
+        V21 0x8212 0x8213 0x8214 0x8215 0x8216 0x8217;
+        V22 0x809e 0x809f 0x80a0 0x80a8 0x80a9 0x80aa 0x80ab 0x80ac 0x82e6 0x86b3 0x86b4 0x8914
             0x8919 0x8b5d 0x8b5e 0x8b5f 0x8b60 0x8b61 0x8b62 0x8b63 0x8b64 0x8be7 0x8c36 0x8d66
             0x8dc0 0x8dc1 0x8dc2 0x8dc3 0x8dc4 0x8dc5 0x8e50 0x8e51 0x8e52 0x8e56 0x9001 0x900c
             0x900d 0x9108 0x910b 0x9155 0x9249 0x933d 0x933e 0x933f;
-        V22 0x8c2d;
-        V23 0x0b11 0x0cb0 0x0cb1 0x0cb2 0x0cb3 0x0cb4 0x0cb5 0x0cb6 0x0cb7 0x0cb8 0x0cb9 0x0d33
+        V23 0x8c2d;
+        V24 0x0b11 0x0cb0 0x0cb1 0x0cb2 0x0cb3 0x0cb4 0x0cb5 0x0cb6 0x0cb7 0x0cb8 0x0cb9 0x0d33
             0x0df1 0x0df2 0x0df4 0x8028 0x8029 0x802a 0x802b 0x802c 0x805c 0x805d 0x805e 0x805f
             0x8060 0x8061 0x8073 0x807a 0x807b 0x807e 0x8081 0x8082 0x8085 0x8088 0x8089 0x80da
             0x80db 0x80dc 0x80dd 0x80de 0x80df 0x8128 0x8211 0x8212 0x8213 0x8214 0x8215 0x8216
@@ -575,8 +577,8 @@ answers! {
             0x8c14 0x8c15 0x8c16 0x8c2b 0x8c3f 0x8c85 0x8cd0 0x8d50 0x8d51 0x8d52 0x8d53 0x8d54
             0x8d55 0x90c7 0x90c8 0x90d5 0x90de 0x9112 0x912a 0x912e 0x919e 0x91bf 0x92c3 0x92c4
             0x92d8 0x92fa 0x92fb 0x9303 0x930c;
-        V24 0x8067;
-        V25 0x0b11 0x0cb0 0x0cb1 0x0cb2 0x0cb3 0x0cb4 0x0cb5 0x0cb6 0x0cb7 0x0cb8 0x0cb9 0x0d33
+        V25 0x8067;
+        V26 0x0b11 0x0cb0 0x0cb1 0x0cb2 0x0cb3 0x0cb4 0x0cb5 0x0cb6 0x0cb7 0x0cb8 0x0cb9 0x0d33
             0x0df1 0x0df4 0x8028 0x8029 0x802a 0x802b 0x802c 0x805c 0x805d 0x805e 0x805f 0x8060
             0x8061 0x8073 0x807a 0x8081 0x8088 0x80da 0x80db 0x80dc 0x80dd 0x80de 0x80df 0x8128
             0x8212 0x8213 0x8214 0x8215 0x8216 0x8217 0x8262 0x8267 0x8271 0x8272 0x8273 0x8274
@@ -584,25 +586,26 @@ answers! {
             0x8764 0x884a 0x88f1 0x8a2a 0x8a30 0x8a38 0x8a40 0x8c2b 0x8c3f 0x8c85 0x8cab 0x8d50
             0x8d51 0x8d52 0x8d53 0x8d54 0x8d55 0x90c8 0x90d5 0x90de 0x912a 0x912e 0x919e 0x91bf
             0x92c3 0x92c4 0x92d8 0x92fb 0x9303 0x930c;
-        V26 0x8c2c;
-        V27 0x8068 0x8069 0x806a 0x84f6 0x8514 0x8c1c 0x8c1d 0x8c2c 0x8d67 0x8e53 0x8f3a 0x900a
+        V27 0x8c2c;
+        V28 0x8068 0x8069 0x806a 0x84f6 0x8514 0x8c1c 0x8c1d 0x8c2c 0x8d67 0x8e53 0x8f3a 0x900a
             0x9104 0x9105;
-        V28 0x85b5;
-        V29 0x8f4f;
-        V30 0x8919;
-        V31 0x8e25;
-        V32 0x825a;
-        V33 0x8b8d;
-        V34 0x8ca7;
-        V35 0x8ca6 0x8caa;
-        V36 0x80ef 0x8894 0x8895 0x8896 0x8897 0x8898 0x8899 0x889a 0x889b 0x889c 0x889d 0x889e
+        V29 0x85b5;
+        V30 0x8f4f;
+        V31 0x8919;
+        V32 0x8e25;
+        V33 0x825a;
+        V34 0x8b8d;
+        V35 0x8ca7;
+        V36 0x8ca6 0x8caa;
+        V37 0x80ef 0x8894 0x8895 0x8896 0x8897 0x8898 0x8899 0x889a 0x889b 0x889c 0x889d 0x889e
             0x889f 0x88ed 0x88ef 0x8a28 0x8b9e 0x8b9f 0x8c2a 0x8c8f 0x8f36 0x8f37 0x8f43 0x90d3
             0x90ef 0x9193 0x92c1 0x9302;
-        V37 0x0b70 0x8c37 0x8f15;
-        V38 0x0cf5 0x0d05;
-        V39 0x8b9a 0x8b9b;
-        V40 0x0c00 0x0c32 0x0c33 0x0d58 0x0d59 0x0d5a 0x0d5b;
-        V41 0x0b12 0x0b22 0x0b31 0x0b70 0x0d30 0x0d31 0x0d32 0x0d33 0x0d34 0x0d35 0x0d36 0x0d37
+        V38 0x0b70 0x8c37 0x8f15;
+        V39 0x0cf5 0x0d05;
+        V40 0x82fb;
+        V41 0x8b9a 0x8b9b;
+        V42 0x0c00 0x0c32 0x0c33 0x0d58 0x0d59 0x0d5a 0x0d5b;
+        V43 0x0b12 0x0b22 0x0b31 0x0b70 0x0d30 0x0d31 0x0d32 0x0d33 0x0d34 0x0d35 0x0d36 0x0d37
             0x0d38 0x0d39 0x0d3a 0x0d3b 0x8007 0x8008 0x801a 0x801b 0x8073 0x80b3 0x80e8 0x80e9
             0x812c 0x8138 0x8177 0x8178 0x818d 0x8197 0x821d 0x825b 0x825d 0x8262 0x8263 0x8264
             0x8265 0x8266 0x826c 0x826e 0x827e 0x827f 0x8280 0x8281 0x8282 0x82d9 0x82da 0x82e5
@@ -631,15 +634,15 @@ answers! {
             0x9329 0x9344 0x9345 0x9349 0x9380 0x9381 0x9536 0x9537 0x9538 0x9539 0x953a 0x953b
             0x953c 0x953d 0x9554 0x9557 0x955f 0x9582 0x9596 0x95a2 0x95a3 0x95ac 0x95ad 0x95b6
             0x9631 0x9650 0x9651 0x96d7 0x96d8 0x96d9 0x96da 0x96db 0x96dc 0x1a22d;
-        V42 0x0b13 0x0b23 0x0cf5 0x0d05 0x8a34 0x90bc 0x90df 0x919f 0x92df 0x937b 0x9382 0x9543
+        V44 0x0b13 0x0b23 0x0cf5 0x0d05 0x8a34 0x90bc 0x90df 0x919f 0x92df 0x937b 0x9382 0x9543
             0x95a6;
-        V43 0x8221 0x826f 0x8f6f 0x96dd 0x96de 0x96df;
-        V44 0x0d50 0x8e5d;
-        V45 0x821b 0x821c 0x821e 0x8dfa;
-        V46 0x825e 0x825f;
-        V47 0x8c90 0x8c91 0x9597 0x9598 0x9599 0x959a 0x96f0 0x96f1 0x96f2 0x96f3 0x96f4 0x96f5
+        V45 0x8221 0x826f 0x8f6f 0x96dd 0x96de 0x96df;
+        V46 0x0d50 0x8e5d;
+        V47 0x821b 0x821c 0x821e 0x8dfa;
+        V48 0x825e 0x825f;
+        V49 0x8c90 0x8c91 0x9597 0x9598 0x9599 0x959a 0x96f0 0x96f1 0x96f2 0x96f3 0x96f4 0x96f5
             0x96f6;
-        V48 0x8bc4 0x8bc5 0x8bc6 0x8fa0;
+        V50 0x8bc4 0x8bc5 0x8bc6 0x8fa0;
     }
     targets {
         // eglClientWaitSync*
@@ -740,239 +743,245 @@ answers! {
         C47 [all] => Driver;
         // glGetProgramivARB(GL_PROGRAM_BINDING_ARB)
         C48 [values V1] => Names(Kind::AssemblyProgram);
+        // glGetNamedProgramivEXT(GL_PROGRAM_BINDING_ARB)
+        C49 [values V1] => Names(Kind::AssemblyProgram);
         // glGetProgramivARB(GL_MAX_* | GL_PROGRAM_*INSTRUCTIONS_ARB | GL_PROGRAM_*NATIVE_*)
         C48 [values V2] => Driver;
         // glGetShaderiv(GL_INFO_LOG_LENGTH | GL_TRANSLATED_SHADER_SOURCE_LENGTH_ANGLE)
-        C49 [values V3] => Driver;
+        C50 [values V3] => Driver;
         // glGetShaderiv(GL_COMPLETION_STATUS_KHR)
-        C49 [values V4] => Varies(Time);
-        // glGetProgramiv(GL_PROGRAM_BINARY_LENGTH)
-        C50 [values V5] => Varies(OwnForm);
-        // glGetProgramiv(GL_COMPLETION_STATUS_KHR)
         C50 [values V4] => Varies(Time);
+        // glGetProgramiv(GL_PROGRAM_BINARY_LENGTH)
+        C51 [values V5] => Varies(OwnForm);
+        // glGetProgramiv(GL_COMPLETION_STATUS_KHR)
+        C51 [values V4] => Varies(Time);
         // glGetProgramiv(GL_INFO_LOG_LENGTH | GL_ACTIVE_*)
-        C50 [values V6] => Driver;
+        C51 [values V6] => Driver;
         // glGetProgramPipelineiv*(GL_INFO_LOG_LENGTH)
-        C51 [values V7] => Driver;
+        C52 [values V7] => Driver;
         // glGetProgramPipelineiv*(GL_VALIDATE_STATUS)
-        C51 [values V8] => Exact;
+        C52 [values V8] => Exact;
         // glGetProgramPipelineiv*
-        C52 [all] => Names(Kind::Program);
+        C53 [all] => Names(Kind::Program);
         // glClientWaitSync*
-        C53 [all] => Waited;
+        C54 [all] => Waited;
         // glGetSynciv*(GL_SYNC_STATUS)
-        C54 [values V9] => Varies(Time);
+        C55 [values V9] => Varies(Time);
         // glTestFenceNV
-        C55 [all] => Varies(Time);
-        // glGetFenceivNV
         C56 [all] => Varies(Time);
+        // glGetFenceivNV
+        C57 [all] => Varies(Time);
         // glGetQueryObject*(GL_QUERY_RESULT_AVAILABLE)
-        C57 [values V10] => Varies(Time);
-        // glGetOcclusionQuery*(GL_PIXEL_COUNT_AVAILABLE_NV)
         C58 [values V10] => Varies(Time);
+        // glGetOcclusionQuery*(GL_PIXEL_COUNT_AVAILABLE_NV)
+        C59 [values V10] => Varies(Time);
+        // glGetQueryObject*(GL_QUERY_RESULT_NO_WAIT)
+        C58 [values V11] => Varies(Time);
         // glGetQueryObject*(GL_QUERY_RESULT)
-        C57 [values V11] => QueryResult;
+        C58 [values V12] => QueryResult;
         // glGetQueryiv*(GL_CURRENT_QUERY)
-        C59 [values V12] => Names(Kind::Query);
+        C60 [values V13] => Names(Kind::Query);
         // glGetQueryIndexediv(GL_CURRENT_QUERY)
-        C60 [values V12] => Names(Kind::Query);
+        C61 [values V13] => Names(Kind::Query);
         // glGetQueryiv*
-        C61 [all] => Driver;
-        // glGetQueryIndexediv
         C62 [all] => Driver;
+        // glGetQueryIndexediv
+        C63 [all] => Driver;
         // glGetPerf*
-        C63 [all] => Varies(Counter);
-        // glGetFirstPerf*
         C64 [all] => Varies(Counter);
-        // glGetNextPerf*
+        // glGetFirstPerf*
         C65 [all] => Varies(Counter);
+        // glGetNextPerf*
+        C66 [all] => Varies(Counter);
         // glGet*(GL_TIMESTAMP | GL_GPU_DISJOINT_EXT)
-        C66 [values V13] => Varies(Time);
+        C67 [values V14] => Varies(Time);
         // glGet*(GL_GPU_MEMORY_INFO_* | GL_*_FREE_MEMORY_ATI)
-        C66 [values V14] => Varies(Counter);
+        C67 [values V15] => Varies(Counter);
         // glGetString(GL_VENDOR | GL_RENDERER | GL_VERSION)
-        C67 [values V15] => DriverIdentity;
+        C68 [values V16] => DriverIdentity;
         // glGetString*
-        C68 [all] => Driver;
-        // glGetInternalformat*
         C69 [all] => Driver;
-        // glGetMultisamplefv*
+        // glGetInternalformat*
         C70 [all] => Driver;
-        // glGetDriverControl*
+        // glGetMultisamplefv*
         C71 [all] => Driver;
-        // glGetFramebufferPixelLocalStorageSize*
+        // glGetDriverControl*
         C72 [all] => Driver;
-        // glGetFragmentShadingRates*
+        // glGetFramebufferPixelLocalStorageSize*
         C73 [all] => Driver;
-        // glGetShadingRateSampleLocation*
+        // glGetFragmentShadingRates*
         C74 [all] => Driver;
+        // glGetShadingRateSampleLocation*
+        C75 [all] => Driver;
         // glGetDebugMessageLog*.ids
-        C75 [output] => Varies(OwnForm);
+        C76 [output] => Varies(OwnForm);
         // glGetDebugMessageLog*
-        C76 [all] => Driver;
+        C77 [all] => Driver;
         // glGet*(GL_DEBUG_LOGGED_MESSAGES | GL_DEBUG_NEXT_LOGGED_MESSAGE_LENGTH)
-        C66 [values V16] => Driver;
+        C67 [values V17] => Driver;
         // glGetBufferPointerv*
-        C77 [all] => Presence;
-        // glGetNamedBufferPointerv*
         C78 [all] => Presence;
+        // glGetNamedBufferPointerv*
+        C79 [all] => Presence;
         // glGetPointerv*(GL_DEBUG_CALLBACK_*)
-        C79 [values V17] => Varies(Callback);
+        C80 [values V18] => Varies(Callback);
         // glGetPointerv*
-        C80 [all] => Presence;
-        // glGetPointeri_vEXT
         C81 [all] => Presence;
-        // glGetPointerIndexedvEXT
+        // glGetPointeri_vEXT
         C82 [all] => Presence;
-        // glGetVertexArrayPointer*
+        // glGetPointerIndexedvEXT
         C83 [all] => Presence;
-        // glGetVertexAttribPointerv*
+        // glGetVertexArrayPointer*
         C84 [all] => Presence;
+        // glGetVertexAttribPointerv*
+        C85 [all] => Presence;
         // glGetVertexAttrib*(GL_VERTEX_ATTRIB_ARRAY_BUFFER_BINDING)
-        C85 [values V18] => Names(Kind::Buffer);
+        C86 [values V19] => Names(Kind::Buffer);
         // glGetFramebufferAttachmentParameteriv*(GL_FRAMEBUFFER_ATTACHMENT_OBJECT_NAME)
-        C86 [values V19] => Presence;
+        C87 [values V20] => Presence;
         // glGetNamedFramebufferAttachmentParameteriv*(GL_FRAMEBUFFER_ATTACHMENT_OBJECT_NAME)
-        C87 [values V19] => Presence;
+        C88 [values V20] => Presence;
         // glGetFramebufferAttachmentParameteriv*(GL_FRAMEBUFFER_ATTACHMENT_*_SIZE)
-        C86 [values V20] => Driver;
+        C87 [values V21] => Driver;
         // glGetNamedFramebufferAttachmentParameteriv*(GL_FRAMEBUFFER_ATTACHMENT_*_SIZE)
-        C87 [values V20] => Driver;
-        // glGetFramebufferParameter*(GL_SAMPLE*)
         C88 [values V21] => Driver;
+        // glGetFramebufferParameter*(GL_SAMPLE*)
+        C89 [values V22] => Driver;
         // glGetNamedFramebufferParameter*(GL_SAMPLE*)
-        C89 [values V21] => Driver;
+        C90 [values V22] => Driver;
         // glGetTexLevelParameter*(GL_TEXTURE_BUFFER_DATA_STORE_BINDING)
-        C90 [values V22] => Names(Kind::Buffer);
+        C91 [values V23] => Names(Kind::Buffer);
         // glGetTextureLevelParameter*(GL_TEXTURE_BUFFER_DATA_STORE_BINDING)
-        C91 [values V22] => Names(Kind::Buffer);
+        C92 [values V23] => Names(Kind::Buffer);
         // glGetMultiTexLevelParameter*(GL_TEXTURE_BUFFER_DATA_STORE_BINDING)
-        C92 [values V22] => Names(Kind::Buffer);
+        C93 [values V23] => Names(Kind::Buffer);
         // glGetTexLevelParameter*(*_SIZE | *_TYPE)
-        C90 [values V23] => Driver;
+        C91 [values V24] => Driver;
         // glGetTextureLevelParameter*(*_SIZE | *_TYPE)
-        C91 [values V23] => Driver;
+        C92 [values V24] => Driver;
         // glGetMultiTexLevelParameter*(*_SIZE | *_TYPE)
-        C92 [values V23] => Driver;
-        // glGetTexParameter*(GL_TEXTURE_RESIDENT)
         C93 [values V24] => Driver;
+        // glGetTexParameter*(GL_TEXTURE_RESIDENT)
+        C94 [values V25] => Driver;
         // glGetTextureParameter*(GL_TEXTURE_RESIDENT)
-        C94 [values V24] => Driver;
-        // glGetRenderbufferParameter*(*_SIZE | GL_RENDERBUFFER_SAMPLES)
         C95 [values V25] => Driver;
+        // glGetRenderbufferParameter*(*_SIZE | GL_RENDERBUFFER_SAMPLES)
+        C96 [values V26] => Driver;
         // glGetNamedRenderbufferParameter*(*_SIZE | GL_RENDERBUFFER_SAMPLES)
-        C96 [values V25] => Driver;
+        C97 [values V26] => Driver;
         // glGet*(GL_TEXTURE_BINDING_BUFFER)
-        C66 [values V26] => Names(Kind::Texture);
+        C67 [values V27] => Names(Kind::Texture);
         // glGet*(GL_TEXTURE_BUFFER_DATA_STORE_BINDING)
-        C66 [values V22] => Names(Kind::Buffer);
+        C67 [values V23] => Names(Kind::Buffer);
         // glGet*(GL_TEXTURE_BINDING_* | GL_IMAGE_BINDING_NAME)
-        C66 [values V27] => Names(Kind::Texture);
+        C67 [values V28] => Names(Kind::Texture);
         // glGet*(GL_VERTEX_ARRAY_BINDING*)
-        C66 [values V28] => Names(Kind::VertexArray);
+        C67 [values V29] => Names(Kind::VertexArray);
         // glGet*(GL_VERTEX_BINDING_BUFFER)
-        C66 [values V29] => Names(Kind::Buffer);
+        C67 [values V30] => Names(Kind::Buffer);
         // glGet*(GL_SAMPLER_BINDING)
-        C66 [values V30] => Names(Kind::Sampler);
+        C67 [values V31] => Names(Kind::Sampler);
         // glGet*(GL_TRANSFORM_FEEDBACK_BINDING)
-        C66 [values V31] => Names(Kind::TransformFeedback);
+        C67 [values V32] => Names(Kind::TransformFeedback);
         // glGet*(GL_PROGRAM_PIPELINE_BINDING)
-        C66 [values V32] => Names(Kind::ProgramPipeline);
+        C67 [values V33] => Names(Kind::ProgramPipeline);
         // glGet*(GL_CURRENT_PROGRAM)
-        C66 [values V33] => Names(Kind::Program);
+        C67 [values V34] => Names(Kind::Program);
         // glGet*(GL_RENDERBUFFER_BINDING)
-        C66 [values V34] => Names(Kind::Renderbuffer);
+        C67 [values V35] => Names(Kind::Renderbuffer);
         // glGet*(GL_DRAW_FRAMEBUFFER_BINDING | GL_READ_FRAMEBUFFER_BINDING)
-        C66 [values V35] => Names(Kind::Framebuffer);
+        C67 [values V36] => Names(Kind::Framebuffer);
         // glGet*(*_BUFFER_BINDING | *_BUFFER_BINDING_OES)
-        C66 [values V36] => Names(Kind::Buffer);
+        C67 [values V37] => Names(Kind::Buffer);
         // glGet*(GL_MIN_SAMPLE_SHADING_VALUE | GL_NUM_WINDOW_RECTANGLES_EXT | GL_DEPTH_RANGE)
-        C66 [values V37] => Exact;
+        C67 [values V38] => Exact;
         // glGet*(GL_PACK_ALIGNMENT | GL_UNPACK_ALIGNMENT)
-        C66 [values V38] => Exact;
+        C67 [values V39] => Exact;
+        // glGet*(GL_CONTEXT_RELEASE_BEHAVIOR)
+        C67 [values V40] => Varies(OwnForm);
         // glGet*(GL_IMPLEMENTATION_COLOR_READ_*)
-        C66 [values V39] => Varies(WindowFormat);
+        C67 [values V41] => Varies(WindowFormat);
         // glGet*(GL_ACCUM_*_BITS | GL_AUX_BUFFERS | GL_DOUBLEBUFFER | GL_STEREO)
-        C66 [values V40] => Varies(WindowFormat);
+        C67 [values V42] => Varies(WindowFormat);
         // glGet*(GL_MAX_* | GL_MIN_* | GL_NUM_* | *_RANGE | *_FORMATS)
-        C66 [values V41] => Driver;
+        C67 [values V43] => Driver;
         // glGet*(*_ALIGNMENT | *_ALIGNMENT_NV | *_GRANULARITY | *_GRANULARITY_NV)
-        C66 [values V42] => Driver;
+        C67 [values V44] => Driver;
         // glGet*(*_SUPPORTED | *_SUPPORTED_EXT)
-        C66 [values V43] => Driver;
+        C67 [values V45] => Driver;
         // glGet*(GL_SUBPIXEL_BITS | GL_FRAGMENT_INTERPOLATION_OFFSET_BITS)
-        C66 [values V44] => Driver;
+        C67 [values V46] => Driver;
         // glGet*(GL_MAJOR_VERSION | GL_MINOR_VERSION | GL_CONTEXT_FLAGS | GL_SHADER_COMPILER)
-        C66 [values V45] => Driver;
+        C67 [values V47] => Driver;
         // glGet*(GL_LAYER_PROVOKING_VERTEX | GL_VIEWPORT_INDEX_PROVOKING_VERTEX*)
-        C66 [values V46] => Driver;
+        C67 [values V48] => Driver;
         // glGet*(GL_SHADER_CORE_* | GL_DEVICE_* | GL_DRIVER_UUID_EXT | GL_MOTION_ESTIMATION_*)
-        C66 [values V47] => Driver;
+        C67 [values V49] => Driver;
         // glGet*(GL_PERFMON_*)
-        C66 [values V48] => Varies(Counter);
+        C67 [values V50] => Varies(Counter);
         // glX*
-        C97 [all] => Varies(OwnForm);
+        C98 [all] => Varies(OwnForm);
         // ze*Synchronize.result
-        C98 [result] => Polled;
-        // ze*QueryStatus.result
         C99 [result] => Polled;
+        // ze*QueryStatus.result
+        C100 [result] => Polled;
         // ze*.result
-        C100 [result] => Exact;
+        C101 [result] => Exact;
         // zeDeviceGetGlobalTimestamps
-        C101 [all] => Varies(Time);
-        // zeCommandListAppendWriteGlobalTimestamp
         C102 [all] => Varies(Time);
-        // zeEventQuery*
+        // zeCommandListAppendWriteGlobalTimestamp
         C103 [all] => Varies(Time);
+        // zeEventQuery*
+        C104 [all] => Varies(Time);
         // zeDriverGetProperties.pDriverProperties.driverVersion
-        C104 [field "driverVersion"] => DriverIdentity;
+        C105 [field "driverVersion"] => DriverIdentity;
         // zeDeviceGetProperties.pDeviceProperties.name
-        C105 [field "name"] => DriverIdentity;
+        C106 [field "name"] => DriverIdentity;
         // zeDeviceGetProperties.pDeviceProperties.vendorId
-        C105 [field "vendorId"] => DriverIdentity;
+        C106 [field "vendorId"] => DriverIdentity;
         // zeDeviceGetProperties.pDeviceProperties.deviceId
-        C105 [field "deviceId"] => DriverIdentity;
+        C106 [field "deviceId"] => DriverIdentity;
         // ze*IpcHandle
-        C106 [all] => Varies(OwnForm);
-        // zeMemGetIpcHandle*
         C107 [all] => Varies(OwnForm);
-        // zeCommandListGetNextCommandId*
+        // zeMemGetIpcHandle*
         C108 [all] => Varies(OwnForm);
-        // zeModuleGetNativeBinary
+        // zeCommandListGetNextCommandId*
         C109 [all] => Varies(OwnForm);
-        // zeKernelGetBinaryExp
+        // zeModuleGetNativeBinary
         C110 [all] => Varies(OwnForm);
+        // zeKernelGetBinaryExp
+        C111 [all] => Varies(OwnForm);
         // zeMemGetAllocProperties.pMemAllocProperties.id
-        C111 [field "id"] => Varies(OwnForm);
+        C112 [field "id"] => Varies(OwnForm);
         // zeMemGetAllocProperties.pMemAllocProperties.pageSize
-        C111 [field "pageSize"] => Driver;
+        C112 [field "pageSize"] => Driver;
         // zeMemGetAddressRange
-        C112 [all] => Driver;
-        // zeMemGetPitchFor2dImage
         C113 [all] => Driver;
-        // zeVirtualMemQueryPageSize
+        // zeMemGetPitchFor2dImage
         C114 [all] => Driver;
-        // zeModuleBuildLogGetString
+        // zeVirtualMemQueryPageSize
         C115 [all] => Driver;
-        // zeModuleGetProperties
+        // zeModuleBuildLogGetString
         C116 [all] => Driver;
-        // zeKernelGetProperties
+        // zeModuleGetProperties
         C117 [all] => Driver;
-        // zeKernelGetAllocationProperties*
+        // zeKernelGetProperties
         C118 [all] => Driver;
-        // zeKernelSuggest*
+        // zeKernelGetAllocationProperties*
         C119 [all] => Driver;
-        // zeInitDrivers
+        // zeKernelSuggest*
         C120 [all] => Driver;
-        // zeDriver*
+        // zeInitDrivers
         C121 [all] => Driver;
-        // zeDevice*
+        // zeDriver*
         C122 [all] => Driver;
-        // zeFabric*
+        // zeDevice*
         C123 [all] => Driver;
-        // zeImage*
+        // zeFabric*
         C124 [all] => Driver;
-        // zeRTAS*
+        // zeImage*
         C125 [all] => Driver;
+        // zeRTAS*
+        C126 [all] => Driver;
     }
 }

@@ -439,7 +439,8 @@ play! {
     glGetTexGeniv = GL_GET_TEX_GENIV(coord: u32 = call.u32(0), pname: u32 = call.u32(1),
         params: *mut i32 = call.room(2, 0)?);
     glGetTexImage = GL_GET_TEX_IMAGE(target: u32 = call.u32(0), level: i32 = call.i32(1),
-        format: u32 = call.u32(2), r#type: u32 = call.u32(3), pixels: *mut c_void = call.room(4, 0)?);
+        format: u32 = call.u32(2), r#type: u32 = call.u32(3),
+        pixels: *mut c_void = call.download(4, Need::Recorded)?);
     glGetTextureImage = GL_GET_TEXTURE_IMAGE(texture: u32 = call.name(Kind::Texture, 0),
         level: i32 = call.i32(1), format: u32 = call.u32(2), r#type: u32 = call.u32(3),
         bufSize: i32 = call.i32(4),
@@ -528,7 +529,7 @@ play! {
         span: *mut c_void = call.room(7, 0)?);
     glGetnTexImage = GL_GETN_TEX_IMAGE(target: u32 = call.u32(0), level: i32 = call.i32(1),
         format: u32 = call.u32(2), r#type: u32 = call.u32(3), bufSize: i32 = call.i32(4),
-        pixels: *mut c_void = call.room(5, 0)?);
+        pixels: *mut c_void = call.download(5, Need::Bytes(i64::from(bufSize)))?);
     glGetnUniformdv = GL_GETN_UNIFORMDV(program: u32 = call.name(Kind::Program, 0),
         location: i32 = call.location_of(0, 1), bufSize: i32 = call.i32(2),
         params: *mut f64 = call.room(3, 0)?);

@@ -716,7 +716,7 @@ play! {
         coord: u32 = call.u32(1), pname: u32 = call.u32(2), params: *mut i32 = call.room(3, 0)?);
     glGetMultiTexImageEXT = GL_GET_MULTI_TEX_IMAGE_EXT(texunit: u32 = call.u32(0),
         target: u32 = call.u32(1), level: i32 = call.i32(2), format: u32 = call.u32(3),
-        r#type: u32 = call.u32(4), pixels: *mut c_void = call.room(5, 0)?);
+        r#type: u32 = call.u32(4), pixels: *mut c_void = call.download(5, Need::Recorded)?);
     glGetMultiTexLevelParameterfvEXT = GL_GET_MULTI_TEX_LEVEL_PARAMETERFV_EXT(
         texunit: u32 = call.u32(0), target: u32 = call.u32(1), level: i32 = call.i32(2),
         pname: u32 = call.u32(3), params: *mut f32 = call.room(4, 0)?);
@@ -848,7 +848,7 @@ play! {
         source: *mut c_char = call.room(3, i64::from(maxLength))?);
     glGetTextureImageEXT = GL_GET_TEXTURE_IMAGE_EXT(texture: u32 = call.name(Kind::Texture, 0),
         target: u32 = call.u32(1), level: i32 = call.i32(2), format: u32 = call.u32(3),
-        r#type: u32 = call.u32(4), pixels: *mut c_void = call.room(5, 0)?);
+        r#type: u32 = call.u32(4), pixels: *mut c_void = call.download(5, Need::Recorded)?);
     glGetTextureLevelParameterfvEXT = GL_GET_TEXTURE_LEVEL_PARAMETERFV_EXT(
         texture: u32 = call.name(Kind::Texture, 0), target: u32 = call.u32(1),
         level: i32 = call.i32(2), pname: u32 = call.u32(3), params: *mut f32 = call.room(4, 0)?);
@@ -973,7 +973,7 @@ play! {
         span: *mut c_void = call.room(7, 0)?);
     glGetnTexImageARB = GL_GETN_TEX_IMAGE_ARB(target: u32 = call.u32(0), level: i32 = call.i32(1),
         format: u32 = call.u32(2), r#type: u32 = call.u32(3), bufSize: i32 = call.i32(4),
-        img: *mut c_void = call.room(5, 0)?);
+        img: *mut c_void = call.download(5, Need::Bytes(i64::from(bufSize)))?);
     glGetnUniformdvARB = GL_GETN_UNIFORMDV_ARB(program: u32 = call.name(Kind::Program, 0),
         location: i32 = call.location_of(0, 1), bufSize: i32 = call.i32(2),
         params: *mut f64 = call.room(3, 0)?);

@@ -8,6 +8,7 @@ use std::ffi::{c_char, c_void};
 use crate::call::{Call, Generated};
 use crate::names::Kind;
 use crate::skip::{Outcome, Skip};
+use gapii_commands::constants::GL_LIST_INDEX;
 use gapii_commands::ids;
 
 /// Largest number of strings of one command.
@@ -141,10 +142,14 @@ impl Call<'_, '_> {
     }
 
     /// Called when the driver has returned: deletes the name that [`Self::bound_name`] generated if the driver
-    /// refused the command, so that the recorded name stays one that names no object.
+    /// refused the command, so that the recorded name stays one that names no object. A command that is compiled into a
+    /// display list makes its object later.
     pub fn settle_bound_name(&mut self) -> Outcome {
         let Some(Generated { kind, recorded, real }) = self.generated.take() else { return Ok(()) };
         let Some(about) = self.functions_of(kind) else { return Ok(()) };
+        if !self.parts.facts(self.scopes).is_es && self.parts.integer(GL_LIST_INDEX) != 0 {
+            return Ok(());
+        }
         unsafe {
             let is = self.own_driver::<unsafe extern "C" fn(u32) -> u8>(about.is)?;
             let delete = self.own_driver::<unsafe extern "C" fn(i32, *const u32)>(about.delete)?;
@@ -160,9 +165,13 @@ impl Call<'_, '_> {
     ///
     /// The kinds are those of OpenGL ES 3.2, 6.1, 8.1 and 9.2. Samplers, vertex arrays, queries, pipelines
     /// and transform feedbacks are not among them: the driver refuses names of these kinds that it did not
-    /// generate.
+    /// generate. In a core profile there are none.
     fn functions_of(&mut self, kind: Kind) -> Option<NameFunctions> {
-        let is_es1 = !self.parts.facts(self.scopes).has((2, 0), (1, 0));
+        let facts = self.parts.facts(self.scopes);
+        if facts.is_core {
+            return None;
+        }
+        let is_es1 = !facts.has((2, 0), (1, 0));
         let (generate, is, delete) = match (kind, is_es1) {
             (Kind::Buffer, _) => (ids::GL_GEN_BUFFERS, ids::GL_IS_BUFFER, ids::GL_DELETE_BUFFERS),
             (Kind::Texture, _) => {

@@ -23,14 +23,14 @@ use gapii_commands::{constants, ids};
 /// Largest stride in bytes: index times stride never leaves readable memory.
 const STRIDE_MAX: i32 = 4095;
 
-/// Number of vertex arrays in the tracked state: generic attributes, then the arrays of ES 1.
-const SLOTS: u32 = 48;
+/// Number of vertex arrays in the tracked state: generic attributes, then the arrays of fixed functions.
+const SLOTS: u32 = 50;
 /// Number of generic attributes, which come first.
 const GENERIC_SLOTS: u32 = 32;
-/// Arrays of GL_OES_matrix_palette: indices and weights.
-const PALETTE_SLOTS: [u32; 2] = [36, 37];
 /// First array of texture coordinates; texture unit n has the n-th from here.
 const COORDINATES_SLOT: u32 = 38;
+/// Number of these arrays.
+const COORDINATES_SLOTS: u32 = 8;
 
 const BIND_BUFFER: u16 = ids::GL_BIND_BUFFER;
 const GET_ATTRIB: u16 = ids::GL_GET_VERTEX_ATTRIBIV;
@@ -46,6 +46,7 @@ type AttribPointer = unsafe extern "C" fn(u32, i32, u32, u8, i32, *const c_void)
 type AttribIPointer = unsafe extern "C" fn(u32, i32, u32, i32, *const c_void);
 type SizedPointer = unsafe extern "C" fn(i32, u32, i32, *const c_void);
 type UnsizedPointer = unsafe extern "C" fn(u32, i32, *const c_void);
+type UntypedPointer = unsafe extern "C" fn(i32, *const c_void);
 
 /// The pointer of a command that sets a vertex array: an offset while a buffer is bound, else an
 /// address. `pointer` and `stride` are parameter indices.
@@ -77,6 +78,7 @@ pub fn set_client_arrays(call: &mut Call<'_, '_>) -> Outcome {
     }
     let thread = call.parts.follower.thread(call.command.thread);
     let Some(context) = thread.and_then(|thread| thread.context.as_deref()) else { return Ok(()) };
+    let is_fixed = context.api.has_fixed_function(context.version);
     let arrays = context.arrays();
     let places: Vec<(u32, Option<u64>)> = (0..SLOTS)
         .map(|slot| {
@@ -88,10 +90,8 @@ pub fn set_client_arrays(call: &mut Call<'_, '_>) -> Outcome {
         .collect();
     let before = call.bound(GL_ARRAY_BUFFER_BINDING);
     bind_array_buffer(&call.parts.driver, before, 0)?;
-    let set = match call.parts.facts(call.scopes).version.0 < 2 {
-        true => set_fixed(call, &places),
-        false => set_generic(call, &places),
-    };
+    let fixed = if is_fixed { set_fixed(call, &places) } else { Ok(()) };
+    let set = fixed.and_then(|()| set_generic(call, &places));
     bind_array_buffer(&call.parts.driver, 0, before)?;
     set
 }
@@ -170,12 +170,13 @@ fn set_generic(call: &mut Call<'_, '_>, places: &[(u32, Option<u64>)]) -> Outcom
     Ok(())
 }
 
-/// A vertex array of ES 1: its queries and the function that sets it.
+/// A vertex array of fixed functions: its queries and the function that sets it.
 struct Fixed {
     slot: u32,
     buffer: u32,
     /// Query of the number of components; 0: the array's function has no such parameter.
     size: u32,
+    /// Query of the type; 0: the array's function has no such parameter.
     kind: u32,
     stride: u32,
     function: u16,
@@ -186,7 +187,7 @@ const fn fixed(slot: u32, names: [u32; 4], function: u16) -> Fixed {
     Fixed { slot, buffer, size, kind, stride, function }
 }
 
-const FIXED: [Fixed; 7] = [
+const FIXED: [Fixed; 11] = [
     fixed(
         32,
         [
@@ -257,6 +258,41 @@ const FIXED: [Fixed; 7] = [
         ],
         ids::GL_TEX_COORD_POINTER,
     ),
+    fixed(
+        46,
+        [
+            constants::GL_FOG_COORD_ARRAY_BUFFER_BINDING,
+            0,
+            constants::GL_FOG_COORD_ARRAY_TYPE,
+            constants::GL_FOG_COORD_ARRAY_STRIDE,
+        ],
+        ids::GL_FOG_COORD_POINTER,
+    ),
+    fixed(
+        47,
+        [
+            constants::GL_SECONDARY_COLOR_ARRAY_BUFFER_BINDING,
+            constants::GL_SECONDARY_COLOR_ARRAY_SIZE,
+            constants::GL_SECONDARY_COLOR_ARRAY_TYPE,
+            constants::GL_SECONDARY_COLOR_ARRAY_STRIDE,
+        ],
+        ids::GL_SECONDARY_COLOR_POINTER,
+    ),
+    fixed(
+        48,
+        [
+            constants::GL_INDEX_ARRAY_BUFFER_BINDING,
+            0,
+            constants::GL_INDEX_ARRAY_TYPE,
+            constants::GL_INDEX_ARRAY_STRIDE,
+        ],
+        ids::GL_INDEX_POINTER,
+    ),
+    fixed(
+        49,
+        [constants::GL_EDGE_FLAG_ARRAY_BUFFER_BINDING, 0, 0, constants::GL_EDGE_FLAG_ARRAY_STRIDE],
+        ids::GL_EDGE_FLAG_POINTER,
+    ),
 ];
 
 fn set_fixed(call: &mut Call<'_, '_>, places: &[(u32, Option<u64>)]) -> Outcome {
@@ -266,22 +302,21 @@ fn set_fixed(call: &mut Call<'_, '_>, places: &[(u32, Option<u64>)]) -> Outcome 
     let activate =
         unsafe { call.parts.driver.get::<unsafe extern "C" fn(u32)>(CLIENT_ACTIVE_TEXTURE) }?;
     for (slot, address) in places.iter().copied() {
-        let unit = slot.saturating_sub(COORDINATES_SLOT);
-        let Some(array) = FIXED.iter().find(|array| array.slot == slot.min(COORDINATES_SLOT))
-        else {
-            continue;
-        };
-        // Without the extension, the driver refuses even the query.
-        let is_absent = address.is_none() && PALETTE_SLOTS.contains(&slot);
-        if unit >= units || is_absent {
+        // Without its extension, the driver refuses even the query of an array.
+        let Some(address) = address else { continue };
+        let unit = slot.wrapping_sub(COORDINATES_SLOT);
+        let has_unit = unit < COORDINATES_SLOTS;
+        let first = if has_unit { COORDINATES_SLOT } else { slot };
+        let Some(array) = FIXED.iter().find(|array| array.slot == first) else { continue };
+        if has_unit && unit >= units {
             continue;
         }
-        if slot >= COORDINATES_SLOT {
+        if has_unit {
             // SAFETY: a unit that the driver has.
             unsafe { activate(GL_TEXTURE0 + unit) };
         }
         let set = set_one(call, array, address);
-        if slot >= COORDINATES_SLOT {
+        if has_unit {
             // SAFETY: what was active before.
             unsafe { activate(active) };
         }
@@ -290,27 +325,31 @@ fn set_fixed(call: &mut Call<'_, '_>, places: &[(u32, Option<u64>)]) -> Outcome 
     Ok(())
 }
 
-fn set_one(call: &Call<'_, '_>, array: &Fixed, address: Option<u64>) -> Outcome {
+fn set_one(call: &Call<'_, '_>, array: &Fixed, address: u64) -> Outcome {
     let parts = &*call.parts;
     if parts.integer(array.buffer) != 0 {
         return Ok(());
     }
-    let (kind, stride) = (parts.integer(array.kind), parts.integer(array.stride) as i32);
-    let (stride, pointer) = (bounded(stride), place(&parts.memory, address));
-    match array.size {
-        0 => {
-            // SAFETY: the type of glNormalPointer and glPointSizePointerOES.
-            let set = unsafe { parts.driver.get::<UnsizedPointer>(array.function) }?;
-            // SAFETY: the format that the driver has for this array already; the pointer leads into
-            // memory of the player's.
-            unsafe { set(kind, stride, pointer) };
-        }
-        size => {
-            // SAFETY: the type of all other functions in the table.
-            let set = unsafe { parts.driver.get::<SizedPointer>(array.function) }?;
-            // SAFETY: as above.
-            unsafe { set(parts.integer(size) as i32, kind, stride, pointer) };
-        }
+    let stride = bounded(parts.integer(array.stride) as i32);
+    let pointer = place(&parts.memory, Some(address));
+    let asked = |query: u32| if query == 0 { 0 } else { parts.integer(query) };
+    let (size, kind) = (asked(array.size) as i32, asked(array.kind));
+    if array.kind == 0 {
+        // SAFETY: the type of glEdgeFlagPointer.
+        let set = unsafe { parts.driver.get::<UntypedPointer>(array.function) }?;
+        // SAFETY: the stride that the driver has for this array already; the pointer leads into memory
+        // of the player's.
+        unsafe { set(stride, pointer) };
+    } else if array.size == 0 {
+        // SAFETY: the type of the functions in the table with a type and without a size.
+        let set = unsafe { parts.driver.get::<UnsizedPointer>(array.function) }?;
+        // SAFETY: as above; the type, too, is the driver's.
+        unsafe { set(kind, stride, pointer) };
+    } else {
+        // SAFETY: the type of all other functions in the table.
+        let set = unsafe { parts.driver.get::<SizedPointer>(array.function) }?;
+        // SAFETY: as above.
+        unsafe { set(size, kind, stride, pointer) };
     }
     Ok(())
 }

@@ -9,12 +9,14 @@ use gapii_commands::constants::{
     GL_BUFFER_SIZE, GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, GL_ELEMENT_ARRAY_BUFFER,
     GL_ELEMENT_ARRAY_BUFFER_BINDING,
 };
-use gapii_commands::{constants, ids};
+use gapii_commands::{CommandId, constants, ids};
 use gapii_trace::Command;
+
+use gapii_state::read_back::NEVER;
 
 use crate::call::Call;
 use crate::driver::Driver;
-use crate::names::Scopes;
+use crate::names::{Kind, Scopes};
 use crate::objects::Mapping;
 use crate::parts::Parts;
 
@@ -38,7 +40,7 @@ type Version = (u8, u8);
 
 /// Targets of buffers, the queries that return the buffer bound to each, and the versions of OpenGL ES and of desktop OpenGL
 /// that have them first.
-const TARGETS: [(u32, u32, [Version; 2]); 13] = [
+const TARGETS: [(u32, u32, [Version; 2]); 14] = [
     (GL_ARRAY_BUFFER, GL_ARRAY_BUFFER_BINDING, [(1, 1), (1, 5)]),
     (GL_ELEMENT_ARRAY_BUFFER, GL_ELEMENT_ARRAY_BUFFER_BINDING, [(1, 1), (1, 5)]),
     (GL_COPY_READ_BUFFER, GL_COPY_READ_BUFFER, [(3, 0), (3, 1)]),
@@ -76,6 +78,7 @@ const TARGETS: [(u32, u32, [Version; 2]); 13] = [
         [(3, 1), (4, 0)],
     ),
     (constants::GL_TEXTURE_BUFFER, constants::GL_TEXTURE_BUFFER_BINDING, [(3, 2), (3, 1)]),
+    (constants::GL_QUERY_BUFFER, constants::GL_QUERY_BUFFER_BINDING, [NEVER, (4, 4)]),
 ];
 
 /// Notes that the driver has mapped the buffer bound to `target`, at the recorded address, if the program may write
@@ -99,6 +102,32 @@ pub fn mapped_by_name(call: &mut Call<'_, '_>, buffer: u32, at: *mut c_void) {
         let len_bytes = mapped.len as u64;
         call.parts.mappings.insert(Mapping { len_bytes, ..unsized_mapping });
     }
+}
+
+/// Returns the number of bytes that a command has just mapped, from its result on; `None` if it is not one that maps a buffer.
+pub(crate) fn mapped_bytes(call: &Call<'_, '_>) -> Option<u64> {
+    let (query, of) = match call.command.known()? {
+        CommandId::GL_MAP_BUFFER_RANGE
+        | CommandId::GL_MAP_BUFFER_RANGE_EXT
+        | CommandId::GL_MAP_NAMED_BUFFER_RANGE
+        | CommandId::GL_MAP_NAMED_BUFFER_RANGE_EXT => return u64::try_from(call.i64(2)).ok(),
+        CommandId::GL_MAP_BUFFER | CommandId::GL_MAP_BUFFER_ARB | CommandId::GL_MAP_BUFFER_OES => {
+            (GET_BUFFER_PARAMETER, call.u32(0))
+        }
+        CommandId::GL_MAP_NAMED_BUFFER => {
+            (ids::GL_GET_NAMED_BUFFER_PARAMETERIV, call.name_of(Kind::Buffer, call.u32(0)))
+        }
+        CommandId::GL_MAP_NAMED_BUFFER_EXT => {
+            (ids::GL_GET_NAMED_BUFFER_PARAMETERIV_EXT, call.name_of(Kind::Buffer, call.u32(0)))
+        }
+        _ => return None,
+    };
+    // SAFETY: the type of these queries.
+    let get = unsafe { call.parts.driver.own::<GetParameter>(query) }.ok()?;
+    let mut size = 0;
+    // SAFETY: the driver has just mapped the buffer, and the query writes one number.
+    unsafe { get(of, GL_BUFFER_SIZE, &raw mut size) };
+    u64::try_from(size).ok()
 }
 
 /// Copies what a command observed of mapped memory into the driver's present mapping of the buffer.

@@ -41,7 +41,7 @@ pub use labels::{
     glLabelObjectEXT, glObjectLabel, glObjectPtrLabel,
 };
 pub use lists::glGenLists;
-pub(crate) use mappings::update as update_mappings;
+pub(crate) use mappings::{mapped_bytes, update as update_mappings};
 pub use maps::{
     glMapBufferOES, glMapBufferRange, glMapNamedBuffer, glMapNamedBufferEXT, glMapNamedBufferRange,
     glMapNamedBufferRangeEXT,

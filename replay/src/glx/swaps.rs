@@ -4,9 +4,12 @@ use crate::call::Call;
 use crate::egl;
 use crate::skip::Outcome;
 
-/// glXSwapBuffers.
+/// glXSwapBuffers. An X server refuses a drawable that no command of GLX has made or made current; the error is an event.
 pub fn swap(call: &mut Call<'_, '_>) -> Outcome {
-    egl::swaps::swap(call)
+    match call.parts.egl.surfaces.contains_key(&(call.command.process, call.u64(1))) {
+        true => egl::swaps::swap(call),
+        false => Ok(()),
+    }
 }
 
 /// glXSwapBuffersMscOML, which returns -1 if it fails.

@@ -34,6 +34,9 @@ pub struct Egl {
     pub(crate) images: HashMap<Key, Image>,
     pub(crate) imports: Imports,
     pub(crate) currents: BTreeMap<u32, Current>,
+    /// What threads have lost to another one with which they share a drawable, as GLX allows. EGL does not. It becomes
+    /// current again before the thread's next command.
+    pub(crate) taken: BTreeMap<u32, Current>,
     /// Number of pixels of all surfaces.
     pub(crate) pixels: u64,
     /// Number of waits for syncs that timed out.
@@ -121,6 +124,8 @@ pub struct Current {
     pub context: u64,
     /// Handle of the draw surface in the trace.
     pub draw: u64,
+    /// Handle of the read surface in the trace.
+    pub read: u64,
     /// Whether the recorded context was created without error checking.
     pub finds_no_errors: bool,
     /// The driver's context.

@@ -18,6 +18,7 @@ use gapii_trace::{Bytes, Command};
 use super::known::Known;
 use crate::benchmark::Benchmark;
 use crate::call::{self, ARGS_MAX, Call, Play};
+use crate::egl::current::regain;
 use crate::events::{Events, FrameEnd};
 use crate::images::{Checksums, Images};
 use crate::parts::Parts;
@@ -256,6 +257,9 @@ fn try_play(
     if known.is_gl && command.context == 0 {
         // Without a current context a driver does nothing.
         return Ok(());
+    }
+    if (known.is_gl || known.is_swap) && parts.egl.current(command.thread).is_none() {
+        regain(parts, command.thread)?;
     }
     if known.is_gl && parts.egl.current(command.thread) != Some(command.context) {
         return Err(Skip::from("the context that it was called in is not current on its thread"));

@@ -11,6 +11,8 @@ use gapii_commands::constants::{
     GL_TIME_ELAPSED_EXT, GL_TIMESTAMP_EXT, GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN,
 };
 use gapii_follow::Context;
+use gapii_state::generated::functions::bound_texture;
+use gapii_state::gl::packed_rows;
 use gapii_trace::Command;
 use gapii_trace::description::{Kind as Meaning, Repr, Type};
 
@@ -119,13 +121,33 @@ pub(super) fn reads_pixels(command: &Command<'_>) -> bool {
     )
 }
 
-/// Layout of a read-back's pixels in memory; `None` if the command is no read-back or its format is
+/// Layout of the pixels of a read-back in memory; `None` if the command is no read-back or its format is
 /// unknown.
 pub(super) fn pixels(command: &Command<'_>, replayed: &dyn Replayed) -> Option<Pixels> {
-    let context = replayed.context().filter(|_| reads_pixels(command))?;
     let argument = |index: usize| command.args().nth(index).map_or(0, |arg| arg.value.bits());
+    let number = |index: usize| argument(index) as u32;
+    match command.known()? {
+        CommandId::GL_GET_TEXTURE_SUB_IMAGE => {
+            let (width, format, ty) = (number(5) as i32, number(8), number(9));
+            let rows = packed_rows(replayed.context()?, width, format, ty);
+            return rows.and_then(Pixels::of_image);
+        }
+        CommandId::GL_GET_TEX_IMAGE
+        | CommandId::GL_GETN_TEX_IMAGE
+        | CommandId::GL_GETN_TEX_IMAGE_ARB => {
+            let (target, level, format, ty) = (number(0), number(1) as i32, number(2), number(3));
+            let context = replayed.context()?;
+            let texture = bound_texture(context, target);
+            let group = context.group.lock();
+            let image = group.textures.get(texture)?.images.get(&target)?.get(&level)?;
+            let rows = packed_rows(context, image.width, format, ty);
+            return rows.and_then(Pixels::of_image);
+        }
+        _ => {}
+    }
+    let context = replayed.context().filter(|_| reads_pixels(command))?;
     let (width, format, ty) = (argument(2) as i32, argument(4) as u32, argument(5) as u32);
-    let (row, stride) = gapii_state::gl::packed_rows(context, width, format, ty)?;
+    let (row, stride) = packed_rows(context, width, format, ty)?;
     let (row, stride) = (usize::try_from(row).ok()?, usize::try_from(stride).ok()?);
     let texel = row.checked_div(usize::try_from(width).ok()?).filter(|texel| *texel > 0)?;
     let (x, y) = (i64::from(argument(0) as i32), i64::from(argument(1) as i32));

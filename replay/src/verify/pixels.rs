@@ -17,6 +17,14 @@ pub(super) struct Pixels {
 }
 
 impl Pixels {
+    /// Pixels of an image of a texture, by the bytes of a row's pixels and the bytes from one row to the next. All of them are
+    /// written.
+    pub(super) fn of_image((row, stride): (u64, u64)) -> Option<Self> {
+        let (row, stride) = (usize::try_from(row).ok()?, usize::try_from(stride).ok()?);
+        let is_known = row > 0 && stride > 0;
+        is_known.then_some(Self { x: 0, y: 0, texel: row, row, stride, size: None })
+    }
+
     /// Pixels within the first `len` bytes of `bytes`, which begin with a row. Leaves out the bytes
     /// between rows, and pixels outside the surface or framebuffer object.
     pub(super) fn written(&self, bytes: &[u8], len: usize) -> Vec<u8> {

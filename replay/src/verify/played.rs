@@ -6,7 +6,7 @@ use gapii_commands::{Api, CommandId};
 
 use super::replayed::Replayed;
 use crate::call::Call;
-use crate::gl::selection;
+use crate::gl::{self, selection};
 use crate::level_zero;
 use crate::names::Kind;
 use crate::objects::rows::Rows;
@@ -45,21 +45,15 @@ impl Replayed for Played<'_, '_, '_> {
         if known == Some(CommandId::GL_RENDER_MODE) {
             return selection::written(call.parts, len);
         }
-        if !matches!(
-            known,
-            Some(CommandId::GL_MAP_BUFFER_RANGE | CommandId::GL_MAP_BUFFER_RANGE_EXT)
-        ) {
-            return None;
-        }
+        let bytes = gl::mapped_bytes(call)?;
         let mapped = call.result().filter(|mapped| *mapped != 0)?;
         let offset = address.checked_sub(call.recorded_result()?)?;
-        let end = offset.checked_add(len as u64)?;
-        if end > u64::try_from(call.i64(2)).ok()? {
+        if offset.checked_add(len as u64)? > bytes {
             return None;
         }
         let start = (mapped as usize as *const u8).wrapping_add(usize::try_from(offset).ok()?);
-        // SAFETY: the driver has just mapped as many bytes as the third argument says, readable if
-        // the recording reads them, and only a later command of this thread's turn unmaps them.
+        // SAFETY: the driver has just mapped these bytes, readable if the recording reads them, and only
+        // a later command of this thread's turn unmaps them.
         Some(unsafe { std::slice::from_raw_parts(start, len) })
     }
 

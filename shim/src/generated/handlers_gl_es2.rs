@@ -162,7 +162,9 @@ followed! {
 }
 followed! {
     GL_DISABLE: glDisable(cap: u32);
-    state gl [tracked enter] when matches!(cap, 0x8f9d | 0x8d69); enter EFFECT; finish
+    state gl [tracked enter] when matches!(cap,
+        0x8f9d | 0x8d69 | 0x8074 | 0x8075 | 0x8076 | 0x8077 | 0x8078 | 0x8079 | 0x8457 | 0x845e);
+        enter EFFECT; finish
 }
 followed! {
     GL_DISABLE_VERTEX_ATTRIB_ARRAY: glDisableVertexAttribArray(index: u32);
@@ -179,7 +181,9 @@ followed! {
 }
 followed! {
     GL_ENABLE: glEnable(cap: u32);
-    state gl [tracked enter] when matches!(cap, 0x8f9d | 0x8d69); enter EFFECT; finish
+    state gl [tracked enter] when matches!(cap,
+        0x8f9d | 0x8d69 | 0x8074 | 0x8075 | 0x8076 | 0x8077 | 0x8078 | 0x8079 | 0x8457 | 0x845e);
+        enter EFFECT; finish
 }
 followed! {
     GL_ENABLE_VERTEX_ATTRIB_ARRAY: glEnableVertexAttribArray(index: u32);

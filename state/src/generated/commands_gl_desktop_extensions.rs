@@ -3729,32 +3729,19 @@ mod glGetMultiTexImageEXT {
             .copied()
             .unwrap_or(TextureImage::default());
         drop(group);
-        if functions::is_image_target_3d(target) {
-            crate::gl::pack_3d(
-                thread,
-                memory,
-                seen,
-                5,
-                pixels,
-                image.width,
-                image.height,
-                image.depth,
-                format,
-                r#type,
-            );
-        } else {
-            crate::gl::pack(
-                thread,
-                memory,
-                seen,
-                5,
-                pixels,
-                image.width,
-                image.height,
-                format,
-                r#type,
-            );
-        }
+        crate::gl::pack_image(
+            thread,
+            memory,
+            seen,
+            5,
+            pixels,
+            functions::is_image_target_3d(target),
+            i64::from(image.width),
+            i64::from(image.height),
+            i64::from(image.depth),
+            format,
+            r#type,
+        );
     }
 }
 
@@ -4004,32 +3991,19 @@ mod glGetTextureImageEXT {
             .copied()
             .unwrap_or(TextureImage::default());
         drop(group);
-        if functions::is_image_target_3d(target) {
-            crate::gl::pack_3d(
-                thread,
-                memory,
-                seen,
-                5,
-                pixels,
-                image.width,
-                image.height,
-                image.depth,
-                format,
-                r#type,
-            );
-        } else {
-            crate::gl::pack(
-                thread,
-                memory,
-                seen,
-                5,
-                pixels,
-                image.width,
-                image.height,
-                format,
-                r#type,
-            );
-        }
+        crate::gl::pack_image(
+            thread,
+            memory,
+            seen,
+            5,
+            pixels,
+            functions::is_image_target_3d(target),
+            i64::from(image.width),
+            i64::from(image.height),
+            i64::from(image.depth),
+            format,
+            r#type,
+        );
     }
 }
 
@@ -4249,20 +4223,38 @@ mod glGetnCompressedTexImageARB {
         }
     }
     fn leave(thread: S, memory: M, seen: O, target: u32, lod: i32, bufSize: i32, img: u64) {
-        let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let its_bytes = {
-                let mut group = context.group.lock();
-                functions::compressed_bytes(
-                    &*context,
-                    &*group,
-                    functions::bound_texture(&*context, target),
-                    target,
-                    lod,
-                )
-            };
-            crate::gl::pack_compressed(thread, memory, seen, 3, img, its_bytes, i64::from(bufSize));
+        if thread.context.is_none() {
+            return;
         }
+        let target_0: u32 = target;
+        let level_1: i32 = lod;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let mut group = context.group.lock();
+        let known_2: i64 = functions::compressed_bytes(
+            &*context,
+            &*group,
+            functions::bound_texture(&*context, target_0),
+            target_0,
+            level_1,
+        );
+        drop(group);
+        let asked_level_3: i64 = crate::gl::asked_level(
+            thread,
+            memory,
+            target_0,
+            level_1,
+            GL_TEXTURE_COMPRESSED_IMAGE_SIZE as u32,
+        );
+        let bound_compressed_bytes_4: i64 = if known_2 > 0 { known_2 } else { asked_level_3 };
+        crate::gl::pack_compressed(
+            thread,
+            memory,
+            seen,
+            3,
+            img,
+            bound_compressed_bytes_4,
+            i64::from(bufSize),
+        );
     }
 }
 
@@ -4658,44 +4650,68 @@ mod glGetnTexImageARB {
         bufSize: i32,
         img: u64,
     ) {
+        if thread.context.is_none() {
+            return;
+        }
+        let target_0: u32 = target;
+        let level_1: i32 = level;
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        let image: TextureImage = group
+        let known_2: i32 = group
             .textures
-            .get(functions::bound_texture(&*context, target))
-            .and_then(|it| it.images.at(target))
-            .and_then(|it| it.at(level))
-            .copied()
-            .unwrap_or(TextureImage::default());
+            .get(functions::bound_texture(&*context, target_0))
+            .and_then(|it| it.images.at(target_0))
+            .and_then(|it| it.at(level_1))
+            .map_or(0, |it| it.width);
         drop(group);
-        if functions::is_image_target_3d(target) {
-            crate::gl::pack_3d_within(
-                thread,
-                memory,
-                seen,
-                5,
-                img,
-                image.width,
-                image.height,
-                image.depth,
-                format,
-                r#type,
-                bufSize,
-            );
-        } else {
-            crate::gl::pack_within(
-                thread,
-                memory,
-                seen,
-                5,
-                img,
-                image.width,
-                image.height,
-                format,
-                r#type,
-                bufSize,
-            );
-        }
+        let asked_level_3: i64 =
+            crate::gl::asked_level(thread, memory, target_0, level_1, GL_TEXTURE_WIDTH as u32);
+        let bound_width_4: i64 =
+            if i64::from(known_2) > 0 { i64::from(known_2) } else { asked_level_3 };
+        let target_5: u32 = target;
+        let level_6: i32 = level;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let mut group = context.group.lock();
+        let known_7: i32 = group
+            .textures
+            .get(functions::bound_texture(&*context, target_5))
+            .and_then(|it| it.images.at(target_5))
+            .and_then(|it| it.at(level_6))
+            .map_or(0, |it| it.height);
+        drop(group);
+        let asked_level_8: i64 =
+            crate::gl::asked_level(thread, memory, target_5, level_6, GL_TEXTURE_HEIGHT as u32);
+        let bound_height_9: i64 =
+            if i64::from(known_7) > 0 { i64::from(known_7) } else { asked_level_8 };
+        let target_10: u32 = target;
+        let level_11: i32 = level;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let mut group = context.group.lock();
+        let known_12: i32 = group
+            .textures
+            .get(functions::bound_texture(&*context, target_10))
+            .and_then(|it| it.images.at(target_10))
+            .and_then(|it| it.at(level_11))
+            .map_or(1, |it| it.depth);
+        drop(group);
+        let asked_level_13: i64 =
+            crate::gl::asked_level(thread, memory, target_10, level_11, GL_TEXTURE_DEPTH as u32);
+        let bound_depth_14: i64 =
+            if i64::from(known_12) > 0 { i64::from(known_12) } else { asked_level_13 };
+        crate::gl::pack_image_within(
+            thread,
+            memory,
+            seen,
+            5,
+            img,
+            functions::is_image_target_3d(target),
+            bound_width_4,
+            bound_height_9,
+            bound_depth_14,
+            format,
+            r#type,
+            bufSize,
+        );
     }
 }
 

@@ -323,4 +323,5 @@ pub const NAMES: &[&str] = &[
 
 pub const GL_ARB_imaging: usize = 43;
 pub const GL_EXT_unpack_subimage: usize = 180;
+pub const GL_EXT_vertex_array: usize = 181;
 pub const GL_NV_pack_subimage: usize = 244;

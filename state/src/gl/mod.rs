@@ -58,8 +58,9 @@ pub use maps::{
 pub use matrices::*;
 pub use paths::{count_bits, path_names};
 pub use pixels::{
-    blocks_bytes, pack, pack_3d, pack_3d_within, pack_compressed, pack_within, packed_rows,
-    texel_bytes, unpack_2d, unpack_3d, unpack_compressed,
+    asked_level, blocks_bytes, pack, pack_3d, pack_3d_within, pack_compressed, pack_image,
+    pack_image_within, pack_within, packed_rows, texel_bytes, unpack_2d, unpack_3d,
+    unpack_compressed,
 };
 pub use programs::{
     attach_shader, create_shader_program, delete_program, delete_shader, detach_shader,

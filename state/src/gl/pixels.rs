@@ -5,6 +5,8 @@
 //! A rectangle of pixels is observed as one range, from its first pixel to the end of its last. Where rows are
 //! further apart than they are long, the range includes the bytes between them.
 
+use gapii_commands::constants::*;
+
 use super::formats;
 use crate::{Context, Memory, Observer, Scope, Thread};
 
@@ -132,6 +134,43 @@ pub fn pack_3d_within<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     observe(seen, param, pointer, extent.filter(|extent| fits(extent, size)));
 }
 
+/// Observes an image that a read-back wrote: as [`pack_3d`] if `is_volume`, else as [`pack`].
+pub fn pack_image<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread<S>,
+    _memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    is_volume: bool,
+    width: i64,
+    height: i64,
+    depth: i64,
+    format: u32,
+    ty: u32,
+) {
+    let extent = image_read_back(thread, is_volume, [width, height, depth], format, ty);
+    observe(seen, param, pointer, extent);
+}
+
+/// Observes an image that a read-back wrote, if it needs at most `size` bytes.
+pub fn pack_image_within<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread<S>,
+    _memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    is_volume: bool,
+    width: i64,
+    height: i64,
+    depth: i64,
+    format: u32,
+    ty: u32,
+    size: i32,
+) {
+    let extent = image_read_back(thread, is_volume, [width, height, depth], format, ty);
+    observe(seen, param, pointer, extent.filter(|extent| fits(extent, size)));
+}
+
 /// Observes compressed pixels that a read-back wrote, if they are at most `size` bytes.
 pub fn pack_compressed<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread<S>,
@@ -152,6 +191,36 @@ pub fn pack_compressed<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
 /// Whether an extent ends within `size` bytes.
 fn fits((offset, len): &(u64, u64), size: i32) -> bool {
     offset.saturating_add(*len) <= number(size)
+}
+
+/// Most levels of a texture for whose sizes the driver is asked.
+const LEVELS_MAX: i32 = 15;
+
+/// Returns what the driver answers when it is asked for `name` of a level of the texture that is bound to `target`; 0 where
+/// there is no driver, where the driver could refuse, and while a pixel pack buffer is bound.
+pub fn asked_level<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
+    memory: &M,
+    target: u32,
+    level: i32,
+    name: u32,
+) -> i64 {
+    let levels = match target {
+        GL_TEXTURE_RECTANGLE => 1,
+        GL_TEXTURE_1D
+        | GL_TEXTURE_2D
+        | GL_TEXTURE_3D
+        | GL_TEXTURE_1D_ARRAY
+        | GL_TEXTURE_2D_ARRAY
+        | GL_TEXTURE_CUBE_MAP_ARRAY
+        | GL_TEXTURE_CUBE_MAP_POSITIVE_X..=GL_TEXTURE_CUBE_MAP_NEGATIVE_Z => LEVELS_MAX,
+        _ => 0,
+    };
+    let is_in_memory = |context: &Context<S>| context.pixel_pack_buffer.is_none();
+    if !(0..levels).contains(&level) || !thread.context.as_deref().is_some_and(is_in_memory) {
+        return 0;
+    }
+    memory.texture_level(target, level, name).map_or(0, i64::from)
 }
 
 /// Returns the size of compressed pixels in bytes; 0 for a format without blocks of fixed size.
@@ -199,6 +268,22 @@ fn read_back_2d<S: Scope>(
     let context = thread.context.as_deref().filter(|it| it.pixel_pack_buffer.is_none())?;
     let layout = Layout { image_height: 0, skip_images: 0, ..Layout::of_read_backs(context) };
     layout.extent([width, height, 1], bits)
+}
+
+/// Returns the range that a read-back of an image writes; `None` while a pixel pack buffer is bound.
+fn image_read_back<S: Scope>(
+    thread: &Thread<S>,
+    is_volume: bool,
+    size: [i64; 3],
+    format: u32,
+    ty: u32,
+) -> Option<(u64, u64)> {
+    let bits = formats::texel_bits(format, ty);
+    let [width, height, depth] = size.map(|number| i32::try_from(number).unwrap_or(0));
+    match is_volume {
+        true => read_back_3d(thread, [width, height, depth], bits),
+        false => read_back_2d(thread, [width, height], bits),
+    }
 }
 
 /// Returns the range that a three-dimensional read-back writes; `None` while a pixel pack buffer is bound.
@@ -293,7 +378,6 @@ mod tests {
     use super::*;
     use crate::Nothing;
     use crate::Whole;
-    use gapii_commands::constants::*;
 
     #[test]
     fn upload_reads_the_memory_that_unpack_parameters_determine() {

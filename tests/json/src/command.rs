@@ -34,6 +34,16 @@ pub struct Command {
     /// A tracer's callback made it.
     #[serde(default)]
     pub tracer: bool,
+    /// Memory that the driver wrote and that no array of known length describes.
+    #[serde(default)]
+    pub writes: Vec<Written>,
+}
+
+/// Memory that the driver wrote.
+#[derive(Debug, Clone, Deserialize, PartialEq)]
+pub struct Written {
+    /// In bytes.
+    pub size: u64,
 }
 
 /// Names and values in the order of the parameters.

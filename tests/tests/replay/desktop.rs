@@ -8,13 +8,13 @@ use gapii_tests::gapii::{Command, Recording, Session};
 use gapii_tests::loading::{behaves_as_natively, offscreen, same_behaviour};
 use gapii_tests::process::run;
 use gapii_tests::programs::program;
-use gapii_tests::replays::{played, verified, verified_frames};
+use gapii_tests::replays::{played, replay, verified, verified_frames};
 use gapii_tests::scene;
 use serde_json::json;
 
-/// Records a program with each frame observed, and plays the trace exactly.
+/// Records a program with each frame observed, plays the trace exactly, and returns its commands.
 #[track_caller]
-fn check(name: &str) {
+fn check(name: &str) -> Vec<Command> {
     let session = Session::new();
     let native = run(&mut offscreen(&program(name), [""; 0])).ok();
     let options = ["--observe-frames", "1"];
@@ -23,6 +23,7 @@ fn check(name: &str) {
     recording.trace.is_whole("exit");
     assert_eq!(played.has_verified(played.drawn), Ok(()));
     verified(&session, &recording.trace, &["--strict"]).unwrap_or_else(|why| panic!("{why}"));
+    recording.trace.commands()
 }
 
 #[test]
@@ -35,9 +36,30 @@ fn objects_that_are_changed_by_their_names_are_played_exactly() {
     check("desktop_named");
 }
 
+/// An image of a texture without a name, and one that the driver compresses, are read back with their sizes.
 #[test]
 fn extensions_of_old_programs_are_played_exactly() {
-    check("desktop_extensions");
+    let commands = check("desktop_extensions");
+    let written = |name: &str| -> Vec<u64> {
+        let of_name = commands.iter().filter(|command| command.name == name);
+        of_name.flat_map(|command| command.writes.iter().map(|range| range.size)).collect()
+    };
+    let frames = 2;
+    assert_eq!(written("glGetTexImage"), vec![5 * 3 * 4; frames]);
+    assert_eq!(written("glGetCompressedTexImage"), vec![8 * 8; frames]);
+}
+
+/// Before OpenGL 4.4 an array may have any stride.
+#[test]
+fn arrays_with_strides_of_more_than_4095_bytes_are_played_exactly() {
+    const VERSION: (&str, &str) = ("MESA_GL_VERSION_OVERRIDE", "4.3COMPAT");
+    let session = Session::new();
+    let mut process = offscreen(&program("desktop_extensions"), [""; 0]);
+    process.env(VERSION.0, VERSION.1);
+    let recording = session.record(&["--observe-frames", "1"], &process);
+    recording.trace.is_whole("exit");
+    let mut replay = replay(&session, &recording.trace.path, &["--verify", "--strict"]);
+    run(replay.env(VERSION.0, VERSION.1)).ok();
 }
 
 #[test]

@@ -4,9 +4,10 @@
 use gapii_tests::display::Display;
 use gapii_tests::gapii::{Recording, Session};
 use gapii_tests::loading::{behaves_as_natively, offscreen, same_behaviour};
+use gapii_tests::piglit;
 use gapii_tests::process::run;
 use gapii_tests::programs::program;
-use gapii_tests::replays::{verified, verified_frames};
+use gapii_tests::replays::{replay, verified, verified_frames};
 use gapii_tests::scene;
 use serde_json::json;
 
@@ -41,6 +42,51 @@ fn sdl_program_of_desktop_opengl_is_played_exactly() {
 #[test]
 fn sdl_program_of_opengl_es_is_played_exactly() {
     check(&["env", "SDL_OPENGL_ES_DRIVER=0", "/usr/libexec/installed-tests/SDL2/testgles2"]);
+}
+
+/// Programs of piglit that found faults of replays, each of something that no other test does.
+#[test]
+fn programs_of_piglit_are_played_exactly() {
+    let display = Display::start();
+    let session = Session::new();
+    let folder = piglit::folder();
+    for words in [
+        // Threads draw into one window, each with a context of its own.
+        &["glx-multithread"][..],
+        // X refuses to swap a drawable that is none of GLX.
+        &["glx-swap-pixmap-bad"],
+        // The sizes of drawables are not asked for.
+        &["glx-query-drawable", "--attr=GLX_WIDTH", "--type=WINDOW"],
+        // A context is made current again after it was destroyed.
+        &["glx-destroycontext-3"],
+        // glMapBuffer gives what a buffer holds.
+        &["getteximage-luminance", "-fbo"],
+        // glEnable takes arrays, as GL_EXT_vertex_array says.
+        &["gl-1.1-color-material-array", "-fbo"],
+    ] {
+        let program = folder.join("bin").join(words[0]).to_string_lossy().into_owned();
+        let words = [&[program.as_str()], &words[1..], &["-auto"]].concat();
+        let mut process = display.command(&words);
+        process.env("PIGLIT_PLATFORM", "glx").env("PIGLIT_SOURCE_DIR", &folder);
+        let recording = session.record(&[], &process);
+        assert!(recording.run.stdout.contains(r#""result": "pass""#), "{}", recording.run);
+        let mut replay = replay(&session, &recording.trace.path, &["--verify", "--strict"]);
+        run(&mut replay).ok();
+    }
+}
+
+/// A program that draws into a window of X and does not swap it is not one without a surface.
+#[test]
+fn window_that_is_not_swapped_is_named() {
+    let display = Display::start();
+    let session = Session::new();
+    let folder = piglit::folder();
+    let program = folder.join("bin/dlist-clear").to_string_lossy().into_owned();
+    let mut process = display.command(&[program.as_str(), "-auto", "-fbo"]);
+    process.env("PIGLIT_PLATFORM", "glx").env("PIGLIT_SOURCE_DIR", &folder);
+    let recording = session.record(&[], &process);
+    let said = &recording.run.stderr;
+    assert!(said.contains("the program ended before its first frame"), "{said}");
 }
 
 /// Records a program of which the capture has the frames from the third on, and plays it exactly.

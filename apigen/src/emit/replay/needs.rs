@@ -75,6 +75,8 @@ impl Needs<'_> {
             "unpack_compressed" => within(0),
             "pack_within" => within(4),
             "pack_3d_within" => within(5),
+            "pack_image" => Amount::Recorded,
+            "pack_image_within" => within(6),
             "pack_compressed" => within(1),
             _ => return None,
         };
