@@ -26,6 +26,7 @@ mod models;
 mod package;
 mod packages;
 mod piglit;
+mod piglit_desktop;
 mod programs;
 mod python;
 mod python_package;
@@ -83,6 +84,8 @@ enum Command {
     /// Play a trace with piglit's replayer and the backend in contrib/piglit, and compile the trace's programs with its
     /// shader_runner
     CheckPiglit,
+    /// Run piglit's programs of desktop OpenGL natively, recorded and as replays, and print a table of the results
+    Piglit(piglit_desktop::Piglit),
     /// Test the server for agents: its unit tests, and questions of the protocol's own client about recorded traces
     CheckMcp,
     /// Test the Python package: builds and installs its wheel, and compares what it reads of recorded traces with what
@@ -120,6 +123,7 @@ fn main() -> ExitCode {
         Command::Generate(args) => generate::run(&args),
         Command::CheckExports => exports::run(),
         Command::CheckPiglit => piglit::run(),
+        Command::Piglit(args) => piglit_desktop::run(&args),
         Command::CheckMcp => mcp::run(),
         Command::CheckPython => python_package::run(),
         Command::CheckApi => generate::check_api(),
