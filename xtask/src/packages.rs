@@ -92,6 +92,11 @@ pub const PROGRAMS: &[Package] = &[
     package("qt6-wayland", "Qt 6 on Wayland"),
     package("libglfw3-dev", "headers for a program that uses GLFW"),
     package("glmark2-es2-wayland", "a benchmark on Wayland"),
+    package("glmark2-x11", "a benchmark of desktop OpenGL"),
+    package("python3-moderngl", "programs of desktop OpenGL without a window"),
+    package("neverball", "a game"),
+    package("xscreensaver-gl", "programs with display lists and immediate mode"),
+    package("xscreensaver-gl-extra", "programs with display lists and immediate mode"),
 ];
 
 /// Debian packages that `package` needs.

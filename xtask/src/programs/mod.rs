@@ -8,7 +8,7 @@ mod place;
 mod program;
 mod report;
 
-use std::process::Command;
+use std::process::{Command, Output};
 
 use anyhow::{Context, bail};
 use clap::Args;
@@ -46,7 +46,15 @@ pub fn run(args: &Programs) -> anyhow::Result<()> {
     let mut report = Report::default();
     for program in PROGRAMS.iter().filter(is_wanted) {
         eprintln!("{}", program.name);
-        let outcome = record(program, &place).and_then(|trace| look(program, &trace, &place));
+        let outcome = record(program, &place).and_then(|recorded| {
+            let Recorded { trace, lines } = recorded;
+            let mut outcome = look(program, &trace, &place)?;
+            outcome.unheard = match program.says_the_same {
+                true => unheard(&lines, &natively(program, &place)?),
+                false => None,
+            };
+            Ok(outcome)
+        });
         let outcome = outcome.map_err(|error| format!("{error:#}"));
         report.rows.push(Row::of(program, version(program), outcome));
     }
@@ -60,8 +68,19 @@ pub fn run(args: &Programs) -> anyhow::Result<()> {
     }
 }
 
-/// Records a program, and returns the trace's path.
-fn record(program: &Program, place: &Place) -> anyhow::Result<String> {
+/// Seconds that a program runs natively, so that it says what it says while it is recorded.
+const NATIVE_SECONDS: &str = "8";
+
+/// A recorded program.
+struct Recorded {
+    /// The trace's path.
+    trace: String,
+    /// What the program said.
+    lines: Vec<String>,
+}
+
+/// Records a program.
+fn record(program: &Program, place: &Place) -> anyhow::Result<Recorded> {
     let trace = place.path(&format!("{}.gapii", program.name)).to_string_lossy().into_owned();
     let ctl = ctl();
     let begin = ["timeout", "--kill-after=10", LIMIT_SECONDS, &ctl, "run", "--quit", "-o", &trace];
@@ -74,7 +93,37 @@ fn record(program: &Program, place: &Place) -> anyhow::Result<String> {
         let last = said.lines().last().unwrap_or_default();
         bail!("{}", if ours.is_empty() { last.to_owned() } else { ours.join("; ") });
     }
-    Ok(trace)
+    Ok(Recorded { trace, lines: said(&output) })
+}
+
+/// Runs a program for some seconds, and returns what it says.
+fn natively(program: &Program, place: &Place) -> anyhow::Result<Vec<String>> {
+    let words = [&["timeout", "--kill-after=1", NATIVE_SECONDS], program.words].concat();
+    let mut command = place.command(&words, program.display);
+    let output = command.envs(program.environment.iter().copied()).output().context("timeout")?;
+    Ok(said(&output))
+}
+
+/// The lines of a program's output, with each number as `#`, without those of gapii.
+fn said(output: &Output) -> Vec<String> {
+    let text = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    let lines = text.iter().flat_map(|text| text.lines());
+    let own = |line: &&str| !line.starts_with("gapii-ctl: ");
+    lines.filter(own).map(without_numbers).collect()
+}
+
+fn without_numbers(line: &str) -> String {
+    let is_number = |c: char| c.is_ascii_digit() || c == '.';
+    let mut masked = line.replace(is_number, "#");
+    while masked.contains("##") {
+        masked = masked.replace("##", "#");
+    }
+    masked
+}
+
+/// The first line that was said while the program was recorded, and not natively.
+fn unheard(recorded: &[String], native: &[String]) -> Option<String> {
+    recorded.iter().find(|line| !native.contains(line)).cloned()
 }
 
 /// Asks the tools about a trace, in the program's environment, which may change what the driver answers.

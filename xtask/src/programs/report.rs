@@ -34,6 +34,8 @@ pub struct Outcome {
     tolerated: u64,
     /// Answers that differ, or commands that were not played, by function; `frame` for the pixels of a frame.
     different: BTreeMap<String, u64>,
+    /// A line that the program said only while it was recorded.
+    pub unheard: Option<String>,
 }
 
 impl Outcome {
@@ -60,6 +62,7 @@ impl Outcome {
             equal: number(verified, "equal")?,
             tolerated: number(verified, "tolerated")?,
             different,
+            unheard: None,
         })
     }
 
@@ -72,6 +75,9 @@ impl Outcome {
         if self.equal == 0 {
             faults.push("no answer is equal".to_owned());
         }
+        if let Some(line) = &self.unheard {
+            faults.push(format!("while it is recorded it says {line:?}"));
+        }
         for (function, count) in &self.different {
             let accepted = program.tolerated.iter().find(|known| known.function == function);
             if accepted.is_none_or(|known| *count > known.most) {
@@ -82,9 +88,9 @@ impl Outcome {
     }
 
     fn json(&self) -> Value {
-        let Self { frames, commands, compared, equal, tolerated, different } = self;
+        let Self { frames, commands, compared, equal, tolerated, different, unheard } = self;
         json!({ "frames": frames, "commands": commands, "compared": compared, "equal": equal,
-                "tolerated": tolerated, "different": different })
+                "tolerated": tolerated, "different": different, "unheard": unheard })
     }
 }
 
@@ -142,7 +148,7 @@ impl Display for Report {
             let needed = if program.needed.is_empty() { "nothing" } else { program.needed };
             write!(f, "| {} ({version}) | `{}` | {needed} |", program.name, line(program))?;
             match outcome {
-                Ok(Outcome { frames, commands, compared, equal, tolerated, different }) => {
+                Ok(Outcome { frames, commands, compared, equal, tolerated, different, .. }) => {
                     write!(f, " {frames} | {commands} | {compared} | {equal}")?;
                     match tolerated {
                         0 => write!(f, " |")?,
