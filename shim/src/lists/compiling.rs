@@ -130,9 +130,8 @@ impl Compiling {
     /// Keeps commands that set and enable the arrays that the next command reads. Returns those arrays, each with its texture
     /// unit. Of arrays in buffers and of generic attributes nothing is kept.
     fn set_arrays(&self) -> Vec<(u32, Option<u32>)> {
-        let arrays = tracking::with_state(|state| {
-            state.context.as_deref().map(|context| *context.arrays())
-        });
+        let arrays =
+            tracking::with_state(|state| state.context.as_deref().map(|context| *context.arrays()));
         let Some(arrays) = arrays.flatten() else { return Vec::new() };
         let mut enabled = Vec::new();
         for ((slot, id, name, takes), unit) in client_arrays() {

@@ -1026,6 +1026,24 @@ mod glDisable {
                         }
                     }
                 }
+                GL_VERTEX_ARRAY
+                | GL_NORMAL_ARRAY
+                | GL_COLOR_ARRAY
+                | GL_INDEX_ARRAY
+                | GL_TEXTURE_COORD_ARRAY
+                | GL_EDGE_FLAG_ARRAY
+                | GL_FOG_COORD_ARRAY
+                | GL_SECONDARY_COLOR_ARRAY => {
+                    if context.api.has_fixed_function(context.version)
+                        && context.extensions.has(extensions::GL_EXT_vertex_array)
+                    {
+                        let slot_1: u32 = functions::client_array_slot(&*context, cap) as u32;
+                        {
+                            let its_array = context.vertex_array;
+                            crate::gl::enable_array_of(thread, memory, its_array, slot_1, false);
+                        }
+                    }
+                }
                 _ => {
                     if S::WHOLE
                         && let Some(context) = context.whole()
@@ -1132,6 +1150,24 @@ mod glEnable {
                             if let Some(it) = context.targets.at_mut(i) {
                                 set!(S, it.blend, true);
                             }
+                        }
+                    }
+                }
+                GL_VERTEX_ARRAY
+                | GL_NORMAL_ARRAY
+                | GL_COLOR_ARRAY
+                | GL_INDEX_ARRAY
+                | GL_TEXTURE_COORD_ARRAY
+                | GL_EDGE_FLAG_ARRAY
+                | GL_FOG_COORD_ARRAY
+                | GL_SECONDARY_COLOR_ARRAY => {
+                    if context.api.has_fixed_function(context.version)
+                        && context.extensions.has(extensions::GL_EXT_vertex_array)
+                    {
+                        let slot_1: u32 = functions::client_array_slot(&*context, cap) as u32;
+                        {
+                            let its_array = context.vertex_array;
+                            crate::gl::enable_array_of(thread, memory, its_array, slot_1, true);
                         }
                     }
                 }

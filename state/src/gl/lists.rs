@@ -171,7 +171,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// Returns the next argument.
-    pub fn next<T: Scalar>(&mut self) -> T {
+    pub fn take<T: Scalar>(&mut self) -> T {
         let at = self.at.next_multiple_of(T::BYTES);
         self.at = at + T::BYTES;
         T::read(&Words(self.words), at as u64).unwrap_or(T::ZERO)
@@ -221,7 +221,7 @@ pub(crate) use acting_commands;
 
 macro_rules! next {
     ($arguments:ident $place:tt) => {
-        $arguments.next()
+        $arguments.take()
     };
 }
 pub(crate) use next;
