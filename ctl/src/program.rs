@@ -27,9 +27,6 @@ use crate::scratch::Scratch;
 use crate::signals::Signals;
 use crate::tools;
 
-/// SDL's switch between GLX and EGL for OpenGL ES contexts. It has no other effect.
-const SDL_USES_EGL: &str = "SDL_OPENGL_ES_DRIVER";
-
 /// Makes Level Zero's loader load its tracing layer; gapii's is first on the library path.
 const TRACES_LEVEL_ZERO: &str = "ZE_ENABLE_TRACING_LAYER";
 
@@ -127,10 +124,6 @@ impl Environment {
             .env("GAPII_SOCKET", &self.app_socket);
         if self.layer.is_some() {
             command.env(TRACES_LEVEL_ZERO, "1");
-        }
-        // On X11 SDL creates OpenGL ES contexts with GLX, which is not recorded, unless this variable selects EGL.
-        if std::env::var_os(SDL_USES_EGL).is_none() {
-            command.env(SDL_USES_EGL, "1");
         }
         match self.tools.is_empty() {
             true => command.env_remove(app::TRACED_MARK_VARIABLE),

@@ -11,8 +11,9 @@ use std::time::SystemTime;
 use crate::artifacts::{artifact, cache_directory};
 use crate::process::run;
 
-/// SDL's own program of OpenGL ES 2, as Debian installs it.
-pub const TESTGLES2: &[&str] = &["/usr/libexec/installed-tests/SDL2/testgles2"];
+/// SDL's own program of OpenGL ES 2, as Debian installs it, through EGL. By itself SDL uses GLX on X11.
+pub const TESTGLES2: &[&str] =
+    &["env", "SDL_OPENGL_ES_DRIVER=1", "/usr/libexec/installed-tests/SDL2/testgles2"];
 
 /// mpv with a generated video of three seconds.
 pub const MPV_ENDING: &[&str] = &[

@@ -1,7 +1,7 @@
 //! Arguments and results as values of a `.trace`, by the trace's own description. Observed memory becomes an array of
 //! its elements, a string, or bytes. Memory that the trace lacks becomes an empty array or string where players need
-//! one, otherwise its address; a value that the record lacks is null. By their names only vectors of unsigned bytes
-//! (`gl*ubv`) are known: players need arrays there, and a blob for all other bytes.
+//! one, otherwise its address; a value that the record lacks is null. By their names only commands with arrays of unsigned
+//! bytes (`gl*ubv`, `glPolygonStipple`) are known: players need arrays there, and a blob for all other bytes.
 
 use std::cmp::Reverse;
 use std::io::{self, Write};

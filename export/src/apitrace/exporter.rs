@@ -419,9 +419,10 @@ fn of_later_commands(command: &Command<'_>, index: usize) -> Option<usize> {
     usize::try_from(len).ok().filter(|_| len <= ELEMENTS_MAX)
 }
 
-/// Whether a command takes a vector of unsigned bytes, as `glColor4ubv` and `glVertexAttrib4NubvARB` do.
+/// Whether a command takes an array of unsigned bytes, as `glPolygonStipple`, `glColor4ubv` and `glVertexAttrib4NubvARB` do.
 fn has_byte_vectors(command: &str) -> bool {
-    command.trim_end_matches(|letter: char| letter.is_ascii_uppercase()).ends_with("ubv")
+    let name = command.trim_end_matches(|letter: char| letter.is_ascii_uppercase());
+    name.ends_with("ubv") || command == "glPolygonStipple"
 }
 
 fn roles(description: &Description) -> Vec<Roles> {
@@ -453,6 +454,7 @@ mod tests {
         check("glColor4ubv", true);
         check("glVertexAttrib4NubvARB", true);
         check("glIndexubv", true);
+        check("glPolygonStipple", true);
         check("glColor4ub", false);
         check("glCallLists", false);
         check("glGetIntegerv", false);

@@ -299,12 +299,18 @@ fn describe_parameters(emitter: &mut Emitter) {
     }
     let [r, g, b, a] = gl::floats::<4>(GL_CURRENT_COLOR);
     emitter.command(GL_COLOR4F).arg(r).arg(g).arg(b).arg(a).done();
-    // Mesa uses the color of before in glDrawTexfOES and glEnable(GL_COLOR_MATERIAL) until somebody asks for it.
-    emitter.answer_floats(GL_CURRENT_COLOR, &[r, g, b, a]);
     let [x, y, z] = gl::floats::<3>(GL_CURRENT_NORMAL);
     emitter.command(GL_NORMAL3F).arg(x).arg(y).arg(z).done();
+    ask_for_color(emitter);
     let [size] = gl::floats::<1>(GL_POINT_SIZE);
     emitter.command(ids::GL_POINT_SIZE).arg(size).done();
+}
+
+/// Asks for the current color, after current values of vertices were set. Until somebody asks, Mesa uses the color of before in
+/// glDrawTexfOES and glEnable(GL_COLOR_MATERIAL), and the values that were set are in each vertex of the next draw rather than
+/// constants, with which shaders of fixed functions round otherwise.
+pub fn ask_for_color(emitter: &mut Emitter) {
+    emitter.answer_floats(GL_CURRENT_COLOR, &gl::floats::<4>(GL_CURRENT_COLOR));
 }
 
 fn describe_units(emitter: &mut Emitter, has: &impl Fn(&str) -> bool) {

@@ -209,8 +209,6 @@ fn describe_raster_position(emitter: &mut Emitter, has: &impl Fn((u8, u8)) -> bo
 /// Describes current values of vertices.
 fn describe_current(emitter: &mut Emitter, has: &impl Fn((u8, u8)) -> bool) {
     describe_values(emitter, has, GL_CURRENT_COLOR, GL_CURRENT_SECONDARY_COLOR);
-    // Mesa uses the color of before in glEnable(GL_COLOR_MATERIAL) until somebody asks for it.
-    emitter.answer_floats(GL_CURRENT_COLOR, &gl::floats::<4>(GL_CURRENT_COLOR));
     describe_coordinates(emitter, GL_CURRENT_TEXTURE_COORDS);
     let [x, y, z] = gl::floats::<3>(GL_CURRENT_NORMAL);
     emitter.command(ids::GL_NORMAL3F).arg(x).arg(y).arg(z).done();
@@ -222,6 +220,7 @@ fn describe_current(emitter: &mut Emitter, has: &impl Fn((u8, u8)) -> bool) {
     }
     let [flag] = gl::booleans::<1>(constants::GL_EDGE_FLAG);
     emitter.command(ids::GL_EDGE_FLAG).arg(flag).done();
+    es1::ask_for_color(emitter);
 }
 
 fn describe_values(

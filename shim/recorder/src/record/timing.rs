@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn clock_runs_from_the_enter_record_to_the_first_return() {
-        let mut timing = Timing::default();
+        let mut timing = Timing::new(true, false);
         timing.published();
         assert!(!timing.is_open);
         timing.header(Header::new(7, 0, 8));
