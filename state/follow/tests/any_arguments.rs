@@ -100,6 +100,9 @@ fn stored(thread: &Thread) -> Vec<u8> {
 }
 
 proptest! {
+    // A command with a large count takes as long as a hundred others.
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
     #[test]
     fn any_commands_with_any_arguments_are_followed(
         version in prop::sample::select(ALL.to_vec()),
@@ -120,7 +123,7 @@ proptest! {
 
 proptest! {
     // Each case stores the whole state several times.
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn restored_state_goes_on_like_the_one_that_was_stored(
