@@ -116,10 +116,23 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
     let has = |version| driver.is_at_least(NEVER, version);
     es1::describe_client_arrays(emitter, context.arrays(), true);
     leave_out_arrays(emitter, context);
-    describe_raster_position(emitter, &has);
+    load_identity(emitter);
+    let [has_position] = gl::booleans::<1>(GL_CURRENT_RASTER_POSITION_VALID);
+    if has_position == 0 {
+        emitter
+            .command(ids::GL_RASTER_POS4F)
+            .arg(2.0_f32)
+            .arg(2.0_f32)
+            .arg(2.0_f32)
+            .arg(1.0_f32)
+            .done();
+    }
     describe_lighting(emitter, &has);
     describe_units(emitter, &driver);
     es1_matrices::describe(emitter);
+    if has_position != 0 {
+        describe_raster_position(emitter, &has);
+    }
     describe_current(emitter, &has);
     describe_rasterization(emitter, &has);
     describe_evaluators(emitter);
@@ -176,18 +189,26 @@ fn leave_out_arrays(emitter: &mut Emitter, context: &Context) {
     }
 }
 
-/// Describes the raster position as glWindowPos sets it: with the current values, and a fog coordinate for the distance. Leaves
-/// the projection and the modelview matrix the identity.
-fn describe_raster_position(emitter: &mut Emitter, has: &impl Fn((u8, u8)) -> bool) {
+/// Loads the identity, with which positions and planes are in the coordinates that queries return.
+fn load_identity(emitter: &mut Emitter) {
     for mode in [GL_PROJECTION, GL_MODELVIEW] {
         emitter.command(ids::GL_MATRIX_MODE).arg(mode).done();
         emitter.command(ids::GL_LOAD_IDENTITY).done();
     }
-    let [is_valid] = gl::booleans::<1>(GL_CURRENT_RASTER_POSITION_VALID);
-    if is_valid == 0 {
-        let command = emitter.command(ids::GL_RASTER_POS4F);
-        return command.arg(2.0_f32).arg(2.0_f32).arg(2.0_f32).arg(1.0_f32).done();
-    }
+}
+
+/// Describes a valid raster position as glWindowPos sets it: with the current values, and a fog coordinate for the distance.
+///
+/// Before that it sets one by the matrices. Mesa takes a matrix that was loaded for a general one, also after glLoadIdentity,
+/// until something uses the matrix, and rounds the inverse of a general one otherwise.
+fn describe_raster_position(emitter: &mut Emitter, has: &impl Fn((u8, u8)) -> bool) {
+    emitter
+        .command(ids::GL_RASTER_POS4F)
+        .arg(0.0_f32)
+        .arg(0.0_f32)
+        .arg(0.0_f32)
+        .arg(1.0_f32)
+        .done();
     let [x, y, z, w] = gl::floats::<4>(GL_CURRENT_RASTER_POSITION);
     if !has((1, 4)) {
         return emitter.leave_out("the raster position");
@@ -204,6 +225,8 @@ fn describe_raster_position(emitter: &mut Emitter, has: &impl Fn((u8, u8)) -> bo
     emitter.command(ids::GL_INDEXF).arg(index).done();
     describe_coordinates(emitter, GL_CURRENT_RASTER_TEXTURE_COORDS);
     emitter.command(ids::GL_WINDOW_POS3F).arg(x).arg(y).arg(z).done();
+    let source = gl::integer(GL_FOG_COORD_SRC);
+    emitter.command(ids::GL_FOGI).arg(GL_FOG_COORD_SRC).arg(source).done();
 }
 
 /// Describes current values of vertices.
