@@ -29,7 +29,7 @@ enum Library {
 /// them.
 const EMBEDDED: [&[u8]; 3] = [b"libEGL.so.1", b"libGLESv2.so.2", b"libGLESv1_CM.so.1"];
 
-/// The same of GLX and desktop OpenGL.
+/// Beginnings of the file names of the libraries of GLX and desktop OpenGL. Their functions are taken likewise.
 const DESKTOP: [&[u8]; 3] = [b"libGL.so.1", b"libGLX.so.0", b"libOpenGL.so.0"];
 
 /// A loaded driver library; null if the machine has none.

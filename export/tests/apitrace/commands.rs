@@ -166,25 +166,30 @@ fn command_without_description_is_counted_and_left_out() {
     assert_eq!(summary, Summary { commands: 1, skipped: 2, ..Summary::default() });
 }
 
+/// Writes a trace with one function, command 0, of EGL without parameters.
+fn writer_of(function: &str, result: Repr) -> Writer {
+    let functions = vec![Function {
+        id: 0,
+        name: function.to_owned(),
+        known: None,
+        api: "egl".to_owned(),
+        params: Vec::new(),
+        result: Type { repr: Some(result), kind: Kind::Handle },
+        fixed_len: 0,
+        effect: Effect::Leave,
+        leaves: true,
+    }];
+    let header = TraceHeader {
+        description: Cow::Owned(Description::new(functions, Vec::new(), Vec::new())),
+        ..TraceHeader::new("test", [1; 16], 0, 0)
+    };
+    Writer::with_header(header.encode().unwrap())
+}
+
 #[test]
 fn failed_creation_of_a_context_is_left_out() {
     for (context, expected) in [(0, 0), (0x40, 1)] {
-        let functions = vec![Function {
-            id: 0,
-            name: "eglCreateContext".to_owned(),
-            known: None,
-            api: "egl".to_owned(),
-            params: Vec::new(),
-            result: Type { repr: Some(Repr::Pointer), kind: Kind::Handle },
-            fixed_len: 0,
-            effect: Effect::Leave,
-            leaves: true,
-        }];
-        let header = TraceHeader {
-            description: Cow::Owned(Description::new(functions, Vec::new(), Vec::new())),
-            ..TraceHeader::new("test", [1; 16], 0, 0)
-        };
-        let mut w = Writer::with_header(header.encode().unwrap());
+        let mut w = writer_of("eglCreateContext", Repr::Pointer);
         let process = w.process(1, "p");
         let thread = w.thread(process, 2, 1);
         w.enter(thread, 0, 0, None, &Payload::new());
@@ -199,22 +204,7 @@ fn failed_creation_of_a_context_is_left_out() {
 #[test]
 fn end_of_a_context_that_a_snapshot_creates_is_left_out() {
     for (flags, expected) in [(SETUP, 0), (0, 1)] {
-        let functions = vec![Function {
-            id: 0,
-            name: "eglDestroyContext".to_owned(),
-            known: None,
-            api: "egl".to_owned(),
-            params: Vec::new(),
-            result: Type { repr: Some(Repr::U32), kind: Kind::Handle },
-            fixed_len: 0,
-            effect: Effect::Leave,
-            leaves: true,
-        }];
-        let header = TraceHeader {
-            description: Cow::Owned(Description::new(functions, Vec::new(), Vec::new())),
-            ..TraceHeader::new("test", [1; 16], 0, 0)
-        };
-        let mut w = Writer::with_header(header.encode().unwrap());
+        let mut w = writer_of("eglDestroyContext", Repr::U32);
         let process = w.process(1, "p");
         let thread = w.thread(process, 2, 1);
         w.enter(thread, 0, flags, None, &Payload::new());

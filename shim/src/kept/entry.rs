@@ -18,7 +18,7 @@ const SIZE_BITS: u32 = 48;
 const PARAM_BITS: u32 = 8;
 const SIZE_MASK: u64 = (1 << SIZE_BITS) - 1;
 
-/// What a piece of memory is to its command.
+/// When a command reads or writes a piece of memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Role {

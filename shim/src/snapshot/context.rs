@@ -46,7 +46,7 @@ use gapii_commands::constants::{
     GL_UNPACK_LSB_FIRST, GL_UNPACK_ROW_LENGTH, GL_UNPACK_SKIP_IMAGES, GL_UNPACK_SKIP_PIXELS,
     GL_UNPACK_SKIP_ROWS, GL_UNPACK_SWAP_BYTES, GL_VIEWPORT,
 };
-use gapii_state::read_back::Driver;
+use gapii_state::read_back::{Driver, NEVER};
 use gapii_state::{Buffer, BufferRange, Context, ContextApi, Process, Ref};
 
 use super::buffers::{self, Known};
@@ -78,8 +78,6 @@ impl Since {
     }
 }
 
-/// A version that no context has.
-const NEVER: (u8, u8) = (9, 9);
 const ALWAYS: Since = since((2, 0), (1, 0), &[]);
 
 const fn since(es: (u8, u8), desktop: (u8, u8), extensions: &'static [&'static str]) -> Since {

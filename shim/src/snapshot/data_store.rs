@@ -8,6 +8,7 @@ use gapii_commands::constants::{
     GL_BUFFER_STORAGE_FLAGS_EXT, GL_BUFFER_USAGE, GL_COPY_READ_BUFFER,
 };
 use gapii_state::read_back::Driver as _;
+use gapii_state::read_back::NEVER;
 use gapii_state::{Buffer, Context, Mapping, Ref};
 
 use super::gl;
@@ -81,7 +82,7 @@ impl DataStore {
     pub fn of_bound(target: u32, driver: &Gl) -> Self {
         let parameter = |name| parameter(target, name);
         let size = wide_parameter(target, GL_BUFFER_SIZE);
-        let has_immutable = driver.is_at_least((9, 9), (4, 4))
+        let has_immutable = driver.is_at_least(NEVER, (4, 4))
             || ["GL_EXT_buffer_storage", "GL_ARB_buffer_storage"].iter().any(|it| driver.has(it));
         let is_immutable = has_immutable && parameter(GL_BUFFER_IMMUTABLE_STORAGE_EXT) != 0;
         let usage = if is_immutable { GL_BUFFER_STORAGE_FLAGS_EXT } else { GL_BUFFER_USAGE };

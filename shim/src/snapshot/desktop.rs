@@ -8,7 +8,7 @@ use gapii_commands::constants::{
     GL_POINT_SIZE, GL_POINT_SPRITE_COORD_ORIGIN, GL_POLYGON_MODE, GL_PRIMITIVE_RESTART_INDEX,
     GL_PROVOKING_VERTEX,
 };
-use gapii_state::read_back::Driver;
+use gapii_state::read_back::{Driver, NEVER};
 use gapii_state::{Context, ContextApi};
 
 use super::emit::Emitter;
@@ -16,9 +16,6 @@ use super::gl;
 use crate::driver_calls::Gl;
 use crate::generated::ids;
 use crate::generated::ids::*;
-
-/// A version that no context of OpenGL ES has.
-const NEVER: (u8, u8) = (9, 9);
 
 /// Describes it for the current context, which is one of OpenGL.
 pub fn describe(emitter: &mut Emitter, context: &Context, driver: &Gl) {

@@ -6,7 +6,7 @@ use gapii_commands::constants::{
     GL_BLEND_SRC_ALPHA, GL_BLEND_SRC_RGB, GL_COLOR_WRITEMASK, GL_HSL_LUMINOSITY_KHR,
     GL_MAX_DRAW_BUFFERS, GL_MULTIPLY_KHR,
 };
-use gapii_state::read_back::Driver;
+use gapii_state::read_back::{Driver, NEVER};
 
 use super::emit::Emitter;
 use super::gl;
@@ -75,7 +75,7 @@ struct DrawBuffer {
 pub fn describe(emitter: &mut Emitter, driver: &Gl) {
     let ids = match () {
         () if driver.is_at_least((3, 2), (4, 0)) => CORE,
-        () if !driver.is_at_least((3, 0), (9, 9)) => return,
+        () if !driver.is_at_least((3, 0), NEVER) => return,
         () if driver.has("GL_OES_draw_buffers_indexed") => OES,
         () if driver.has("GL_EXT_draw_buffers_indexed") => EXT,
         () => return,

@@ -171,7 +171,7 @@ pub struct Destroyed {
 }
 
 impl Destroyed {
-    /// What is current on a thread through EGL.
+    /// Returns the destroyed context and surfaces that are current on a thread through EGL.
     pub fn of(thread: &Thread) -> Self {
         let shares = Shares::of(&thread.process);
         let state = thread.process.lock();

@@ -448,7 +448,7 @@ fn describe_rasterization(emitter: &mut Emitter) {
 /// A client array: its slot in the state, the command that sets it, its name, and what the command takes besides the stride.
 pub type ClientArray = (usize, u16, u32, Takes);
 
-/// What a command that sets a client array takes besides the stride and the address.
+/// Parameters of a command that sets a client array, besides the stride and the address.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
     SizeAndType,

@@ -11,15 +11,12 @@
 use gapii_commands::constants;
 use gapii_commands::constants::*;
 use gapii_state::Context;
-use gapii_state::read_back::Driver;
+use gapii_state::read_back::{Driver, NEVER};
 
 use super::emit::Emitter;
 use super::{assembly_programs, es1, es1_matrices, gl};
 use crate::driver_calls::Gl;
 use crate::generated::ids;
-
-/// A version that no context of OpenGL ES has.
-const NEVER: (u8, u8) = (9, 9);
 
 /// Capabilities, and the version of OpenGL that adds each. `GL_COLOR_MATERIAL` comes last, see [`describe`].
 const CAPABILITIES: [(u32, (u8, u8)); 32] = [
@@ -119,13 +116,7 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
     load_identity(emitter);
     let [has_position] = gl::booleans::<1>(GL_CURRENT_RASTER_POSITION_VALID);
     if has_position == 0 {
-        emitter
-            .command(ids::GL_RASTER_POS4F)
-            .arg(2.0_f32)
-            .arg(2.0_f32)
-            .arg(2.0_f32)
-            .arg(1.0_f32)
-            .done();
+        set_raster_position(emitter, 2.0);
     }
     describe_lighting(emitter, &has);
     describe_units(emitter, &driver);
@@ -197,18 +188,18 @@ fn load_identity(emitter: &mut Emitter) {
     }
 }
 
+/// Sets a raster position by the matrices, with all three coordinates `at`.
+fn set_raster_position(emitter: &mut Emitter, at: f32) {
+    let command = emitter.command(ids::GL_RASTER_POS4F).arg(at).arg(at).arg(at);
+    command.arg(1.0_f32).done();
+}
+
 /// Describes a valid raster position as glWindowPos sets it: with the current values, and a fog coordinate for the distance.
 ///
 /// Before that it sets one by the matrices. Mesa takes a matrix that was loaded for a general one, also after glLoadIdentity,
 /// until something uses the matrix, and rounds the inverse of a general one otherwise.
 fn describe_raster_position(emitter: &mut Emitter, has: &impl Fn((u8, u8)) -> bool) {
-    emitter
-        .command(ids::GL_RASTER_POS4F)
-        .arg(0.0_f32)
-        .arg(0.0_f32)
-        .arg(0.0_f32)
-        .arg(1.0_f32)
-        .done();
+    set_raster_position(emitter, 0.0);
     let [x, y, z, w] = gl::floats::<4>(GL_CURRENT_RASTER_POSITION);
     if !has((1, 4)) {
         return emitter.leave_out("the raster position");
@@ -225,8 +216,7 @@ fn describe_raster_position(emitter: &mut Emitter, has: &impl Fn((u8, u8)) -> bo
     emitter.command(ids::GL_INDEXF).arg(index).done();
     describe_coordinates(emitter, GL_CURRENT_RASTER_TEXTURE_COORDS);
     emitter.command(ids::GL_WINDOW_POS3F).arg(x).arg(y).arg(z).done();
-    let source = gl::integer(GL_FOG_COORD_SRC);
-    emitter.command(ids::GL_FOGI).arg(GL_FOG_COORD_SRC).arg(source).done();
+    describe_fog_source(emitter);
 }
 
 /// Describes current values of vertices.
@@ -305,9 +295,13 @@ fn describe_lighting(emitter: &mut Emitter, has: &impl Fn((u8, u8)) -> bool) {
     let [index] = gl::floats::<1>(GL_FOG_INDEX);
     emitter.command(ids::GL_FOGF).arg(GL_FOG_INDEX).arg(index).done();
     if has((1, 4)) {
-        let source = gl::integer(GL_FOG_COORD_SRC);
-        emitter.command(ids::GL_FOGI).arg(GL_FOG_COORD_SRC).arg(source).done();
+        describe_fog_source(emitter);
     }
+}
+
+fn describe_fog_source(emitter: &mut Emitter) {
+    let source = gl::integer(GL_FOG_COORD_SRC);
+    emitter.command(ids::GL_FOGI).arg(GL_FOG_COORD_SRC).arg(source).done();
 }
 
 fn describe_units(emitter: &mut Emitter, driver: &Gl) {

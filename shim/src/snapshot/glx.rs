@@ -36,22 +36,19 @@ const OF_CONFIGS: [u32; 8] = [
 /// Describes configurations, contexts and drawables of the process.
 pub fn describe(emitter: &mut Emitter, process: &Process) {
     let shares = Shares::of(process);
-    let (mut contexts, drawables) = {
+    let (mut contexts, drawables, mut configs) = {
         let state = process.lock();
         let contexts = state.glx_contexts.named();
         let contexts: Vec<(u64, u64)> =
             contexts.map(|(it, _)| (it.name(), shares.first_before(it.name()))).collect();
         let drawables = state.glx_drawables.named();
         let drawables: Vec<_> = drawables.map(|(object, it)| Drawable::of(object, it)).collect();
-        (contexts, drawables)
-    };
-    let mut configs: Vec<(u64, u64, i32)> = {
-        let state = process.lock();
         let of_contexts =
             state.glx_contexts.named().map(|(_, it)| (it.display, it.config, it.screen));
-        let of_drawables =
-            state.glx_drawables.named().map(|(_, it)| (it.display, it.config, it.screen));
-        of_contexts.chain(of_drawables).filter(|(_, config, _)| *config != 0).collect()
+        let of_drawables = drawables.iter().map(|it| (it.display, it.config, it.screen));
+        let configs = of_contexts.chain(of_drawables).filter(|(_, config, _)| *config != 0);
+        let configs: Vec<(u64, u64, i32)> = configs.collect();
+        (contexts, drawables, configs)
     };
     configs.sort_unstable();
     configs.dedup();
@@ -206,7 +203,7 @@ pub struct Destroyed {
 }
 
 impl Destroyed {
-    /// What is current on a thread through GLX.
+    /// Returns the destroyed context that is current on a thread through GLX.
     pub fn of(thread: &Thread) -> Self {
         let shares = Shares::of(&thread.process);
         let state = thread.process.lock();

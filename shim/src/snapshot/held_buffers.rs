@@ -20,6 +20,7 @@ use gapii_commands::constants::{
     GL_TEXTURE_BUFFER, GL_TEXTURE_BUFFER_BINDING, GL_TRANSFORM_FEEDBACK_BUFFER,
     GL_TRANSFORM_FEEDBACK_BUFFER_BINDING, GL_UNIFORM_BUFFER, GL_UNIFORM_BUFFER_BINDING,
 };
+use gapii_state::read_back::NEVER;
 use gapii_state::{Buffer, Context, Process, Ref, Texture, VertexArray, VertexArrays};
 
 use super::block_reader::{self, Block};
@@ -31,9 +32,6 @@ use super::sibling::Sibling;
 use super::vertex_reader::{VertexReader, Vertices};
 use super::{gl, held, staging};
 use crate::generated::ids::*;
-
-/// A version that no context has.
-const NEVER: (u8, u8) = (9, 9);
 
 /// What leads to a buffer.
 #[derive(Clone, Copy, PartialEq, Eq)]

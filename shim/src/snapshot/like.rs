@@ -32,7 +32,7 @@ pub enum System {
 #[derive(Clone, Copy)]
 pub struct Visual([u8; VISUAL_BYTES]);
 
-/// What a context of GLX was made for.
+/// The configuration that a context of GLX was made for.
 #[derive(Clone, Copy)]
 pub enum Config {
     /// The handle of a `GLXFBConfig`.
@@ -87,7 +87,7 @@ impl Like {
         })
     }
 
-    /// The same for another configuration of EGL.
+    /// Returns these attributes with another configuration of EGL.
     pub fn with_config(self, config: u64) -> Self {
         Self { config, ..self }
     }

@@ -11,6 +11,7 @@ use gapii_commands::constants::{
 };
 use gapii_recorder::observe;
 use gapii_state::read_back::Driver as _;
+use gapii_state::read_back::NEVER;
 use gapii_state::{Context, FragDataLocation, LinkParameters};
 
 use super::emit::Emitter;
@@ -89,7 +90,7 @@ fn describe_frag_data(
     has: &mut LinkParameters,
     wanted: &LinkParameters,
 ) {
-    let is_desktop = context.has((9, 9), (3, 3));
+    let is_desktop = context.has(NEVER, (3, 3));
     let can = || is_desktop || Gl::current().is_some_and(|it| it.has("GL_EXT_blend_func_extended"));
     if wanted.frag_data_locations.is_empty() || !can() {
         return;

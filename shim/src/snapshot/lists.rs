@@ -4,6 +4,7 @@
 use gapii_recorder::observe;
 use gapii_state::Context;
 use gapii_state::gl::lists::{KeptCommand, KeptPiece, Piece, commands};
+use gapii_state::read_back::NEVER;
 
 use gapii_commands::constants::{
     GL_ARRAY_BUFFER, GL_COMPILE, GL_ELEMENT_ARRAY_BUFFER, GL_PIXEL_UNPACK_BUFFER,
@@ -22,7 +23,7 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
     for (name, value) in UNPACK.into_iter().zip(INITIAL) {
         emitter.command(GL_PIXEL_STOREI).arg(name).arg(value).done();
     }
-    if context.has((9, 9), (2, 1)) {
+    if context.has(NEVER, (2, 1)) {
         for target in [GL_PIXEL_UNPACK_BUFFER, GL_ARRAY_BUFFER, GL_ELEMENT_ARRAY_BUFFER] {
             emitter.command(GL_BIND_BUFFER).arg(target).arg(0_u32).done();
         }

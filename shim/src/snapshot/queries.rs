@@ -13,7 +13,7 @@ use gapii_commands::constants::{
     GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN, GL_TRANSFORM_FEEDBACK_STREAM_OVERFLOW,
     GL_VERTEX_SHADER_INVOCATIONS, GL_VERTICES_SUBMITTED,
 };
-use gapii_state::read_back::Driver;
+use gapii_state::read_back::{Driver, NEVER};
 use gapii_state::{Context, ContextApi};
 
 use super::emit::Emitter;
@@ -22,8 +22,6 @@ use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
 const GL_TIMESTAMP: u32 = constants::GL_TIMESTAMP_EXT;
-/// No version has it.
-const NEVER: (u8, u8) = (9, 9);
 /// A target of queries, the versions of OpenGL ES and of OpenGL that have it, and the extension that has it in earlier
 /// versions.
 type Target = (u32, (u8, u8), (u8, u8), &'static str);

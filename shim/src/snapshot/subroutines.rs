@@ -5,6 +5,7 @@ use gapii_commands::constants::{
     GL_ACTIVE_SUBROUTINE_UNIFORM_LOCATIONS, GL_CURRENT_PROGRAM, GL_LINK_STATUS,
 };
 use gapii_state::Context;
+use gapii_state::read_back::NEVER;
 
 use super::emit::Emitter;
 use super::gl;
@@ -15,7 +16,7 @@ use crate::generated::ids::*;
 pub fn describe(emitter: &mut Emitter, context: &Context) {
     let program = gl::integer(GL_CURRENT_PROGRAM) as u32;
     if program == 0
-        || !context.has((9, 9), (4, 0))
+        || !context.has(NEVER, (4, 0))
         || gl::program_integer(program, GL_LINK_STATUS) == 0
     {
         return;

@@ -15,6 +15,7 @@ use gapii_commands::constants::{
     GL_TEXTURE_SWIZZLE_R, GL_TEXTURE_WRAP_R, GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T,
 };
 use gapii_state::read_back::Driver as _;
+use gapii_state::read_back::NEVER;
 use gapii_state::{ContextApi, SamplerState};
 
 use super::emit::Emitter;
@@ -79,7 +80,7 @@ impl Has {
             version: driver.version(),
             srgb_decode: driver.has("GL_EXT_texture_sRGB_decode"),
             anisotropy: driver.has("GL_EXT_texture_filter_anisotropic")
-                || driver.is_at_least((9, 9), (4, 6)),
+                || driver.is_at_least(NEVER, (4, 6)),
             border: driver.is_at_least((3, 2), (1, 3))
                 || borders.iter().any(|name| driver.has(name)),
             oes_views: driver.has("GL_OES_texture_view"),
@@ -105,7 +106,7 @@ impl Has {
         let here = INTEGERS
             .iter()
             .filter(move |(_, es, desktop, it)| self.is(*es, *desktop) && (*it || !of_samplers));
-        let has_mode = self.api == ContextApi::Compatibility && self.is((9, 9), (1, 4));
+        let has_mode = self.api == ContextApi::Compatibility && self.is(NEVER, (1, 4));
         let mode = (has_mode && !of_samplers).then_some(GL_DEPTH_TEXTURE_MODE);
         let decode = self.srgb_decode.then_some(GL_TEXTURE_SRGB_DECODE);
         here.map(|(name, ..)| *name).chain(decode).chain(mode)
@@ -114,7 +115,7 @@ impl Has {
     /// Parameters with one floating-point number.
     pub fn floats(self) -> impl Iterator<Item = u32> {
         let levels = LEVELS_OF_DETAIL.into_iter().filter(move |_| self.is((3, 0), (1, 2)));
-        let bias = self.is((9, 9), (1, 4)).then_some(GL_TEXTURE_LOD_BIAS);
+        let bias = self.is(NEVER, (1, 4)).then_some(GL_TEXTURE_LOD_BIAS);
         levels.chain(bias).chain(self.anisotropy.then_some(GL_TEXTURE_MAX_ANISOTROPY))
     }
 

@@ -16,7 +16,7 @@ use gapii_commands::constants::{
     GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE_RECTANGLE,
     GL_TEXTURE0,
 };
-use gapii_state::read_back::Driver;
+use gapii_state::read_back::{Driver, NEVER};
 use gapii_state::{At, Context, Process, Ref, Sampler, Texture};
 
 use super::emit::Emitter;
@@ -29,8 +29,6 @@ use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
 const GL_ACTIVE_TEXTURE_NAME: u32 = constants::GL_ACTIVE_TEXTURE;
-/// A version that no context has.
-const NEVER: (u8, u8) = (9, 9);
 
 /// A target of textures, the versions of OpenGL ES and of OpenGL that have it first, and the extensions that have it in
 /// lower versions.

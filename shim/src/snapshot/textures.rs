@@ -21,6 +21,7 @@ use gapii_commands::constants::{
     GL_UNSIGNED_BYTE,
 };
 use gapii_state::read_back::Driver as _;
+use gapii_state::read_back::NEVER;
 use gapii_state::{Context, Objects, Process, Ref, Surface, Texture, TextureImage};
 
 use super::buffer_textures::Shown;
@@ -641,7 +642,7 @@ impl Describing<'_, '_> {
         let Some((_, _, image)) = texture.images.first() else { return };
         let is_array = texture.target == GL_TEXTURE_2D_MULTISAMPLE_ARRAY;
         // OpenGL has them with storage that can be replaced, too.
-        let is_mutable = self.has.is((9, 9), (3, 2)) && texture.immutable_levels == 0;
+        let is_mutable = self.has.is(NEVER, (3, 2)) && texture.immutable_levels == 0;
         let id = match is_array {
             false if is_mutable => GL_TEX_IMAGE2D_MULTISAMPLE,
             true if is_mutable => GL_TEX_IMAGE3D_MULTISAMPLE,

@@ -4,7 +4,7 @@
 use gapii_commands::constants::{
     GL_DEPTH_RANGE, GL_MAX_VIEWPORTS_OES, GL_SCISSOR_BOX, GL_SCISSOR_TEST, GL_VIEWPORT,
 };
-use gapii_state::read_back::Driver;
+use gapii_state::read_back::{Driver, NEVER};
 
 use super::emit::Emitter;
 use super::gl;
@@ -108,7 +108,7 @@ impl Ids {
     /// `None` if the context has one viewport.
     fn of(driver: &Gl) -> Option<Self> {
         match () {
-            () if driver.is_at_least((9, 9), (4, 1)) => Some(DESKTOP),
+            () if driver.is_at_least(NEVER, (4, 1)) => Some(DESKTOP),
             () if driver.has("GL_OES_viewport_array") => Some(OES),
             () if driver.has("GL_NV_viewport_array") => Some(NV),
             () => None,

@@ -19,7 +19,7 @@ use crate::{Memory, Observer, Scope, Thread, Tracked, Values};
 const DEPTH_MAX: u32 = 64;
 const SIZE_BITS: u32 = 48;
 
-/// What a piece of memory is to its command.
+/// When a command reads a piece of memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Piece {
     /// Memory that the command always reads.

@@ -114,7 +114,7 @@ pub fn run(args: &Piglit) -> anyhow::Result<()> {
 }
 
 impl Run {
-    /// What is left of the tests, after those of the file of results.
+    /// Begins a run of the tests in `left` that the file of results does not have.
     fn new(mut left: VecDeque<(Part, Test)>, args: &Piglit) -> anyhow::Result<Self> {
         let mut rows = Vec::new();
         let mut results = None;

@@ -5,8 +5,8 @@
 //! hand-written function are inlined. Lowered code may evaluate a call that a condition would have skipped. This is
 //! harmless: these functions have no effects and can't fail.
 //!
-//! What a command changes that display lists have is put under the condition that the command is executed
-//! ([`ExprKind::Executes`]); what it observes is not.
+//! A command that display lists have changes state only where it is executed: its changes get that condition
+//! ([`ExprKind::Executes`]), and its observations do not.
 
 use crate::lang::typed::{
     Arm, Block, Command, Expr, ExprKind, Extent, ExternKind, FunctionId, Local, LocalId,
