@@ -141,8 +141,9 @@ export class Commands {
     this.#reveal(this.#selected);
   }
 
-  // Lays out the rows.
+  // Lays out the rows. Where the reader has scrolled to counts, though its event may not have come yet.
   #lay() {
+    this.#follow();
     this.#runs = [];
     this.#starts = [0];
     const add = (run, rows) => {
@@ -217,6 +218,7 @@ export class Commands {
   #wheel(event) {
     if (event.ctrlKey || event.deltaY === 0) return;
     event.preventDefault();
+    this.#follow();
     const inRows = event.deltaMode === WheelEvent.DOM_DELTA_LINE;
     const isStep = Math.abs(event.deltaY) >= WHEEL_STEP;
     this.#scroll(this.#top + event.deltaY * (inRows ? 1 : isStep ? WHEEL_ROWS : 1 / ROW));

@@ -97,11 +97,15 @@ async fn wheel_moves_by_rows(browser: &Browser) {
         list.scroller.scrollTop = list.scroller.scrollHeight;
         await new Promise((ready) => list.scroller.addEventListener('scroll', ready, { once: true }));
         seen.push(Number(list.list.querySelector('.row:last-child').dataset.seq));
+        // Rows that are laid out anew before the event of the scroll bar comes do not undo its move.
+        list.scroller.scrollTop = 0;
+        list.form.querySelector('#clear').click();
+        seen.push(list.scroller.scrollTop);
         host.remove();
         return [seen, middle]";
     let script = format!("return (async () => {{ {script} }})()");
     let found = browser.run(&script).await;
-    let seen = serde_json::json!([0, 2, 5, 8, 5, 3, 0, -3, 9_999_999]);
+    let seen = serde_json::json!([0, 2, 5, 8, 5, 3, 0, -3, 9_999_999, 0]);
     assert_eq!(found[0], seen, "{found}");
     let middle = found[1].as_u64().expect("a number");
     assert!((4_990_000..5_010_000).contains(&middle), "{middle}");
