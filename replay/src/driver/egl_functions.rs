@@ -53,6 +53,7 @@ macro_rules! functions {
 
 functions! {
     active_texture = GL_ACTIVE_TEXTURE fn(u32) -> ();
+    attach_shader = GL_ATTACH_SHADER fn(u32, u32) -> ();
     bind_api = EGL_BIND_API fn(u32) -> u32;
     bind_framebuffer = GL_BIND_FRAMEBUFFER fn(u32, u32) -> ();
     bind_image_texture = GL_BIND_IMAGE_TEXTURE fn(u32, u32, i32, u8, i32, u32, u32) -> ();
@@ -65,16 +66,21 @@ functions! {
     choose_config = EGL_CHOOSE_CONFIG fn(Handle, *const i32, *mut Handle, i32, *mut i32) -> u32;
     client_wait_sync = EGL_CLIENT_WAIT_SYNC fn(Handle, Handle, i32, u64) -> i32;
     client_wait_sync_khr = EGL_CLIENT_WAIT_SYNC_KHR fn(Handle, Handle, i32, u64) -> i32;
+    compile_shader = GL_COMPILE_SHADER fn(u32) -> ();
     create_context = EGL_CREATE_CONTEXT fn(Handle, Handle, Handle, *const i32) -> Handle;
     create_image = EGL_CREATE_IMAGE fn(Handle, Handle, u32, usize, *const isize) -> Handle;
     create_image_khr = EGL_CREATE_IMAGE_KHR fn(Handle, Handle, u32, usize, *const i32) -> Handle;
     create_pbuffer = EGL_CREATE_PBUFFER_SURFACE fn(Handle, Handle, *const i32) -> Handle;
+    create_program = GL_CREATE_PROGRAM fn() -> u32;
+    create_shader = GL_CREATE_SHADER fn(u32) -> u32;
     create_sync = EGL_CREATE_SYNC fn(Handle, u32, *const isize) -> Handle;
     create_sync_khr = EGL_CREATE_SYNC_KHR fn(Handle, u32, *const i32) -> Handle;
     create_window = EGL_CREATE_WINDOW_SURFACE fn(Handle, Handle, usize, *const i32) -> Handle;
     delete_framebuffers = GL_DELETE_FRAMEBUFFERS fn(i32, *const u32) -> ();
+    delete_program = GL_DELETE_PROGRAM fn(u32) -> ();
     delete_program_pipelines = GL_DELETE_PROGRAM_PIPELINES fn(i32, *const u32) -> ();
     delete_renderbuffers = GL_DELETE_RENDERBUFFERS fn(i32, *const u32) -> ();
+    delete_shader = GL_DELETE_SHADER fn(u32) -> ();
     destroy_context = EGL_DESTROY_CONTEXT fn(Handle, Handle) -> u32;
     destroy_image = EGL_DESTROY_IMAGE fn(Handle, Handle) -> u32;
     destroy_image_khr = EGL_DESTROY_IMAGE_KHR fn(Handle, Handle) -> u32;
@@ -103,6 +109,7 @@ functions! {
     get_string = GL_GET_STRING fn(u32) -> *const core::ffi::c_char;
     get_string_at = GL_GET_STRINGI fn(u32, u32) -> usize;
     initialize = EGL_INITIALIZE fn(Handle, *mut i32, *mut i32) -> u32;
+    link_program = GL_LINK_PROGRAM fn(u32) -> ();
     make_current = EGL_MAKE_CURRENT fn(Handle, Handle, Handle, Handle) -> u32;
     query_api = EGL_QUERY_API fn() -> u32;
     query_context = EGL_QUERY_CONTEXT fn(Handle, Handle, i32, *mut i32) -> u32;
@@ -112,6 +119,7 @@ functions! {
     release_tex_image = EGL_RELEASE_TEX_IMAGE fn(Handle, Handle, i32) -> u32;
     release_thread = EGL_RELEASE_THREAD fn() -> u32;
     renderbuffer_storage = GL_RENDERBUFFER_STORAGE fn(u32, u32, i32, i32) -> ();
+    shader_source = GL_SHADER_SOURCE fn(u32, i32, *const *const core::ffi::c_char, *const i32) -> ();
     signal_sync = EGL_SIGNAL_SYNC_KHR fn(Handle, Handle, u32) -> u32;
     surface_attrib = EGL_SURFACE_ATTRIB fn(Handle, Handle, i32, i32) -> u32;
     swap_buffers = EGL_SWAP_BUFFERS fn(Handle, Handle) -> u32;

@@ -11,12 +11,12 @@ use std::thread::{Builder, JoinHandle};
 use super::display::Real;
 use super::egl_functions::{Handle, call};
 use gapii_commands::constants::{
-    GL_COLOR_ATTACHMENT0, GL_FRAMEBUFFER, GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, GL_MAX_IMAGE_UNITS,
-    GL_MAX_TEXTURE_UNITS, GL_POINTS, GL_RASTERIZER_DISCARD, GL_READ_ONLY, GL_RENDERBUFFER,
-    GL_RGBA4, GL_RGBA8, GL_TEXTURE_1D, GL_TEXTURE_1D_ARRAY, GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY,
-    GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_3D, GL_TEXTURE_BUFFER,
-    GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE_RECTANGLE,
-    GL_TEXTURE0, GL_TRANSFORM_FEEDBACK,
+    GL_COLOR_ATTACHMENT0, GL_FRAGMENT_SHADER, GL_FRAMEBUFFER, GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS,
+    GL_MAX_IMAGE_UNITS, GL_MAX_TEXTURE_UNITS, GL_POINTS, GL_RASTERIZER_DISCARD, GL_READ_ONLY,
+    GL_RENDERBUFFER, GL_RGBA4, GL_RGBA8, GL_TEXTURE_1D, GL_TEXTURE_1D_ARRAY, GL_TEXTURE_2D,
+    GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_3D,
+    GL_TEXTURE_BUFFER, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_EXTERNAL_OES,
+    GL_TEXTURE_RECTANGLE, GL_TEXTURE0, GL_TRANSFORM_FEEDBACK, GL_VERTEX_SHADER,
 };
 
 /// Targets of textures in all APIs. A context refuses those that it does not have.
@@ -132,6 +132,9 @@ impl Real {
 
     /// Draws without a program to a framebuffer of its own. Mesa keeps the program of a context's last draw, and what a deleted
     /// framebuffer holds that is still bound. The draw may be refused for a reason that matters no more.
+    ///
+    /// It comes after a draw with another program. If another context has linked a program again, a flush of Mesa 22.3 unbinds all
+    /// shaders of this context, and a draw with the program of the last draw would use none.
     fn draw_nothing(&self) {
         let (mut framebuffer, mut renderbuffer, mut array) = (0, 0, 0);
         call!(self.own.gen_vertex_arrays(1, &raw mut array));
@@ -148,9 +151,32 @@ impl Real {
             renderbuffer
         ));
         call!(self.own.enable(GL_RASTERIZER_DISCARD));
+        let program = self.plain_program();
+        call!(self.own.use_program(program));
+        call!(self.own.draw_arrays(GL_POINTS, 0, 1));
+        call!(self.own.use_program(0));
+        call!(self.own.delete_program(program));
         call!(self.own.draw_arrays(GL_POINTS, 0, 1));
         // Other contexts have the names, too.
         call!(self.own.delete_framebuffers(1, &raw const framebuffer));
         call!(self.own.delete_renderbuffers(1, &raw const renderbuffer));
+    }
+
+    /// Links a program that draws a black point. What it is if a shader is refused does not matter.
+    fn plain_program(&self) -> u32 {
+        let program = call!(self.own.create_program());
+        let sources = [
+            (GL_VERTEX_SHADER, c"#version 100\nvoid main() { gl_Position = vec4(0.0); }"),
+            (GL_FRAGMENT_SHADER, c"#version 100\nvoid main() { gl_FragColor = vec4(0.0); }"),
+        ];
+        for (stage, source) in sources {
+            let shader = call!(self.own.create_shader(stage));
+            call!(self.own.shader_source(shader, 1, &source.as_ptr(), std::ptr::null()));
+            call!(self.own.compile_shader(shader));
+            call!(self.own.attach_shader(program, shader));
+            call!(self.own.delete_shader(shader));
+        }
+        call!(self.own.link_program(program));
+        program
     }
 }

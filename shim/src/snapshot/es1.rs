@@ -50,11 +50,10 @@ use crate::generated::ids;
 use crate::generated::ids::*;
 
 /// Capabilities, and the extension that adds them; empty for those of OpenGL ES 1.1.
-const CAPABILITIES: [(u32, &str); 22] = [
+const CAPABILITIES: [(u32, &str); 21] = [
     (GL_ALPHA_TEST, ""),
     (GL_BLEND, ""),
     (GL_COLOR_LOGIC_OP, ""),
-    (GL_COLOR_MATERIAL, ""),
     (GL_CULL_FACE, ""),
     (GL_DEPTH_TEST, ""),
     (GL_DITHER, ""),
@@ -214,7 +213,6 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
     let has = |extension: &str| extension.is_empty() || driver.has(extension);
     describe_arrays(emitter, &context.default_arrays, context);
     describe_lights(emitter);
-    describe_material(emitter, GL_FRONT, GL_FRONT_AND_BACK);
     describe_clip_planes(emitter);
     describe_fog(emitter);
     describe_parameters(emitter);
@@ -226,6 +224,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
     for (name, _) in CAPABILITIES.iter().filter(|(_, extension)| has(extension)) {
         describe_capability(emitter, *name);
     }
+    describe_materials(emitter, |emitter| describe_material(emitter, GL_FRONT, GL_FRONT_AND_BACK));
     for name in [GL_UNPACK_ALIGNMENT, GL_PACK_ALIGNMENT] {
         emitter.command(GL_PIXEL_STOREI).arg(name).arg(gl::integer(name)).done();
     }
@@ -260,6 +259,22 @@ pub fn describe_lights(emitter: &mut Emitter) {
     emitter.command(GL_LIGHT_MODELFV).arg(0x0B53_u32).numbers(&ambient).done();
     let [two_side] = gl::floats::<1>(GL_LIGHT_MODEL_TWO_SIDE);
     emitter.command(GL_LIGHT_MODELF).arg(0x0B52_u32).arg(two_side).done();
+}
+
+/// Describes the materials by `describe`, and then `GL_COLOR_MATERIAL`, which gives them the current color. What Mesa 22.3 has not
+/// drawn with by then it keeps, so materials may have other values than the color although the capability is enabled.
+pub fn describe_materials(emitter: &mut Emitter, describe: impl FnOnce(&mut Emitter)) {
+    let is_enabled = gl::is_enabled(GL_COLOR_MATERIAL) != 0;
+    if is_enabled {
+        // Only the materials wait to be drawn with, not the current color.
+        ask_for_color(emitter);
+        emitter.command(ids::GL_FLUSH).done();
+    }
+    describe(emitter);
+    if is_enabled {
+        emitter.command(GL_ENABLE).arg(GL_COLOR_MATERIAL).done();
+    }
+    ask_for_color(emitter);
 }
 
 /// Describes the material of a face for `faces`.
@@ -301,7 +316,6 @@ fn describe_parameters(emitter: &mut Emitter) {
     emitter.command(GL_COLOR4F).arg(r).arg(g).arg(b).arg(a).done();
     let [x, y, z] = gl::floats::<3>(GL_CURRENT_NORMAL);
     emitter.command(GL_NORMAL3F).arg(x).arg(y).arg(z).done();
-    ask_for_color(emitter);
     let [size] = gl::floats::<1>(GL_POINT_SIZE);
     emitter.command(ids::GL_POINT_SIZE).arg(size).done();
 }
@@ -309,7 +323,7 @@ fn describe_parameters(emitter: &mut Emitter) {
 /// Asks for the current color, after current values of vertices were set. Until somebody asks, Mesa uses the color of before in
 /// glDrawTexfOES and glEnable(GL_COLOR_MATERIAL), and the values that were set are in each vertex of the next draw rather than
 /// constants, with which shaders of fixed functions round otherwise.
-pub fn ask_for_color(emitter: &mut Emitter) {
+fn ask_for_color(emitter: &mut Emitter) {
     emitter.answer_floats(GL_CURRENT_COLOR, &gl::floats::<4>(GL_CURRENT_COLOR));
 }
 

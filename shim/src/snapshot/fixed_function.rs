@@ -18,8 +18,8 @@ use super::{assembly_programs, es1, es1_matrices, gl};
 use crate::driver_calls::Gl;
 use crate::generated::ids;
 
-/// Capabilities, and the version of OpenGL that adds each. `GL_COLOR_MATERIAL` comes last, see [`describe`].
-const CAPABILITIES: [(u32, (u8, u8)); 32] = [
+/// Capabilities, and the version of OpenGL that adds each.
+const CAPABILITIES: [(u32, (u8, u8)); 31] = [
     (GL_ALPHA_TEST, (1, 0)),
     (GL_AUTO_NORMAL, (1, 0)),
     (GL_COLOR_SUM, (1, 4)),
@@ -51,7 +51,6 @@ const CAPABILITIES: [(u32, (u8, u8)); 32] = [
     (GL_MAP2_TEXTURE_COORD_4, (1, 0)),
     (GL_MAP2_VERTEX_3, (1, 0)),
     (GL_MAP2_VERTEX_4, (1, 0)),
-    (GL_COLOR_MATERIAL, (1, 0)),
 ];
 /// Capabilities of each texture unit.
 const OF_UNITS: [(u32, (u8, u8)); 9] = [
@@ -132,6 +131,7 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
     for (name, _) in CAPABILITIES.iter().filter(|(_, version)| has(*version)) {
         describe_capability(emitter, *name);
     }
+    es1::describe_materials(emitter, describe_materials);
     for name in [GL_ATTRIB_STACK_DEPTH, GL_CLIENT_ATTRIB_STACK_DEPTH] {
         if gl::integer(name) > 0 {
             emitter.leave_out("what glPushAttrib or glPushClientAttrib has saved");
@@ -219,6 +219,17 @@ fn describe_raster_position(emitter: &mut Emitter, has: &impl Fn((u8, u8)) -> bo
     describe_fog_source(emitter);
 }
 
+fn describe_materials(emitter: &mut Emitter) {
+    for face in [GL_FRONT, GL_BACK] {
+        es1::describe_material(emitter, face, face);
+        let mut indexes = [0.0; 4];
+        // SAFETY: the parameter has three values.
+        unsafe { gl::get_material(face, GL_COLOR_INDEXES, indexes.as_mut_ptr()) };
+        let command = emitter.command(ids::GL_MATERIALFV).arg(face).arg(GL_COLOR_INDEXES);
+        command.numbers(&indexes[..3]).done();
+    }
+}
+
 /// Describes current values of vertices.
 fn describe_current(emitter: &mut Emitter, has: &impl Fn((u8, u8)) -> bool) {
     describe_values(emitter, has, GL_CURRENT_COLOR, GL_CURRENT_SECONDARY_COLOR);
@@ -233,7 +244,6 @@ fn describe_current(emitter: &mut Emitter, has: &impl Fn((u8, u8)) -> bool) {
     }
     let [flag] = gl::booleans::<1>(constants::GL_EDGE_FLAG);
     emitter.command(ids::GL_EDGE_FLAG).arg(flag).done();
-    es1::ask_for_color(emitter);
 }
 
 fn describe_values(
@@ -276,14 +286,6 @@ fn describe_lighting(emitter: &mut Emitter, has: &impl Fn((u8, u8)) -> bool) {
     }
     let [face, mode] = [GL_COLOR_MATERIAL_FACE, GL_COLOR_MATERIAL_PARAMETER].map(gl::integer);
     emitter.command(ids::GL_COLOR_MATERIAL).arg(face).arg(mode).done();
-    for face in [GL_FRONT, GL_BACK] {
-        es1::describe_material(emitter, face, face);
-        let mut indexes = [0.0; 4];
-        // SAFETY: the parameter has three values.
-        unsafe { gl::get_material(face, GL_COLOR_INDEXES, indexes.as_mut_ptr()) };
-        let command = emitter.command(ids::GL_MATERIALFV).arg(face).arg(GL_COLOR_INDEXES);
-        command.numbers(&indexes[..3]).done();
-    }
     for plane in (GL_CLIP_PLANE0..).take(gl::integer(GL_MAX_CLIP_PLANES).clamp(0, 8) as usize) {
         let mut equation = [0.0; 4];
         // SAFETY: an equation has four coefficients.
