@@ -1,16 +1,21 @@
 //! `ending`: how a stop request ends the process, and what it undoes before: the draft of a file, a progress line on the
-//! terminal. Where only a flag is asked for, the second request ends the process.
+//! terminal. Where only a flag is asked for, the second request ends the process, or time: a driver may never return to
+//! who would look at the flag.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::process::Signal;
 
 use crate::signals::{self, Request, Signals};
 use crate::wait;
+
+/// How long a process that was asked to stop may go on.
+const GRACE: Duration = Duration::from_secs(10);
 
 type Undo = Box<dyn FnOnce() + Send>;
 
@@ -56,7 +61,7 @@ pub fn hear_stops() -> io::Result<()> {
     hear(Signals::block()?, |request| end(request.signal))
 }
 
-/// Returns a flag that the first request sets; the second request [ends](end) this process.
+/// Returns a flag that the first request sets. The second request [ends](end) this process, or the first one after 10 s.
 pub fn flag(signals: Signals) -> io::Result<Arc<AtomicBool>> {
     let raised = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&raised);
@@ -65,6 +70,12 @@ pub fn flag(signals: Signals) -> io::Result<Arc<AtomicBool>> {
         if flag.swap(true, Ordering::Relaxed) {
             end(request.signal);
         }
+        let late = move || {
+            std::thread::sleep(GRACE);
+            end(request.signal);
+        };
+        // Without a thread for it the second request ends the process.
+        let _ = std::thread::Builder::new().name("late".into()).spawn(late);
     })?;
     Ok(raised)
 }
@@ -82,12 +93,14 @@ fn hear(signals: Signals, act: impl Fn(Request) + Send + 'static) -> io::Result<
     std::thread::Builder::new().name("signals".into()).spawn(hear).map(drop)
 }
 
-/// Undoes what is to be undone, and ends the process with 128 plus the signal's number.
+/// Undoes what is to be undone, and ends the process with 128 plus the signal's number. A driver's exit handlers do not run: they may
+/// wait for a thread that is in the driver.
 pub fn end(signal: Signal) -> ! {
     // Held to the end of the process: nothing new is begun.
     let mut undone = undone();
     std::mem::take(&mut *undone).into_values().for_each(|undo| undo());
-    std::process::exit(128 + signal.as_raw());
+    // SAFETY: the process ends.
+    unsafe { libc::_exit(128 + signal.as_raw()) }
 }
 
 fn undone() -> MutexGuard<'static, BTreeMap<u64, Undo>> {

@@ -71,6 +71,7 @@ driver_functions! {
             mask: u32, filter: u32
         );
         bind_texture = GL_BIND_TEXTURE(target: u32, name: u32);
+        client_active_texture = GL_CLIENT_ACTIVE_TEXTURE(unit: u32);
         check_framebuffer = GL_CHECK_FRAMEBUFFER_STATUS(target: u32) -> u32;
         framebuffer_texture_2d = GL_FRAMEBUFFER_TEXTURE2D(
             target: u32, point: u32, kind: u32, texture: u32, level: i32

@@ -6,10 +6,12 @@ use std::os::unix::net::UnixStream;
 use std::process::Command;
 use std::time::Duration;
 
+use rustix::process::Signal;
+
 use crate::process::Running;
 
 pub struct Display {
-    _server: Running,
+    server: Running,
     name: String,
 }
 
@@ -30,7 +32,7 @@ impl Display {
         let number = crate::wait::until("Xvfb's display number", Duration::from_secs(30), || {
             server.stdout_line()
         });
-        Self { _server: server, name: format!(":{number}") }
+        Self { server, name: format!(":{number}") }
     }
 
     /// A program with its arguments, on this display.
@@ -52,6 +54,14 @@ impl Display {
         client.read_exact(&mut answer).expect("an answer");
         assert_eq!(answer[0], 1, "the display refuses the client");
         client
+    }
+
+    /// Lets the server answer nobody while `act` runs.
+    pub fn mute<T>(&self, act: impl FnOnce() -> T) -> T {
+        self.server.signal(Signal::STOP);
+        let acted = act();
+        self.server.signal(Signal::CONT);
+        acted
     }
 
     /// Puts `command` on this display.

@@ -1274,17 +1274,7 @@ mod glEGLImageTargetTexStorageEXT {
     fn enter(thread: S, memory: M, seen: O, target: u32, image: u64, attrib_list: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let texture: Ref<Texture> = functions::bound_texture(&*context, target);
-        if {
-            let mut group = context.group.lock();
-            (i64::from(group.textures.get(texture).map_or(0, |it| it.immutable_levels)) == 0)
-        } {
-            crate::gl::become_image(thread, memory, texture, target, image);
-            let Some(context) = thread.context.as_deref_mut() else { return };
-            let mut group = context.group.lock();
-            if let Some(it) = group.textures.get_mut(texture) {
-                set!(S, it.immutable_levels, 1);
-            }
-        }
+        crate::gl::become_image(thread, memory, texture, target, image, 1);
     }
 }
 
@@ -1295,7 +1285,7 @@ mod glEGLImageTargetTexture2DOES {
         if texture.is_none() {
             set!(S, context.has_default_images, true);
         }
-        crate::gl::become_image(thread, memory, texture, target, image);
+        crate::gl::become_image(thread, memory, texture, target, image, 0);
     }
 }
 
@@ -1305,22 +1295,12 @@ mod glEGLImageTargetTextureStorageEXT {
         let mut group = context.group.lock();
         let named: Ref<Texture> = group.textures.find(u64::from(texture));
         drop(group);
-        if {
-            let mut group = context.group.lock();
-            (i64::from(group.textures.get(named).map_or(0, |it| it.immutable_levels)) == 0)
-        } {
-            {
-                let its_target = {
-                    let mut group = context.group.lock();
-                    group.textures.get(named).map_or(0, |it| it.target)
-                };
-                crate::gl::become_image(thread, memory, named, its_target, image);
-            }
-            let Some(context) = thread.context.as_deref_mut() else { return };
-            let mut group = context.group.lock();
-            if let Some(it) = group.textures.get_mut(named) {
-                set!(S, it.immutable_levels, 1);
-            }
+        {
+            let its_target = {
+                let mut group = context.group.lock();
+                group.textures.get(named).map_or(0, |it| it.target)
+            };
+            crate::gl::become_image(thread, memory, named, its_target, image, 1);
         }
     }
 }

@@ -167,13 +167,14 @@ fn group_of<S: Scope>(thread: &Thread<S>, context: u64) -> Option<Arc<Group<S>>>
     }
 }
 
-/// Replaces the texture's images by the EGL image.
+/// Replaces the texture's images by the EGL image, unless it is unknown or the texture is immutable: then drivers refuse that.
 pub fn become_image<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     memory: &M,
     texture: Ref<Texture>,
     target: u32,
     image: u64,
+    immutable_levels: i64,
 ) {
     let Some((image, pixels)) = found(thread, image) else { return };
     let pixels = TextureImage { is_defined: true, ..pixels };
@@ -184,6 +185,7 @@ pub fn become_image<S: Scope, M: Memory + ?Sized>(
         texture.image = image;
         texture.surface = Ref::NONE;
         texture.images = [(target, [(0, pixels)].into())].into();
+        texture.immutable_levels = immutable_levels as i32;
     });
 }
 

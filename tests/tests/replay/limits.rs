@@ -3,12 +3,14 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use gapii_tests::display::surfaceless;
+use gapii_tests::display::{Display, surfaceless};
 use gapii_tests::gapii::{Recording, Session};
 use gapii_tests::loading::offscreen;
-use gapii_tests::process::{Finished, run};
+use gapii_tests::process::{Finished, LIMIT, Running, run};
 use gapii_tests::programs::program;
 use gapii_tests::replays::{record_app_once, replay as played};
+use gapii_tests::wait;
+use rustix::process::Signal;
 use serde_json::Value;
 
 fn record(session: &Session, arguments: &[&str]) -> Recording {
@@ -104,4 +106,33 @@ fn replay_with_few_addresses_is_exact_or_says_how_many_it_needs() {
     for part in ["15 GiB of address space are needed", "`ulimit -v unlimited`"] {
         assert!(said.contains(part), "{said}");
     }
+}
+
+/// Whether all threads of a process wait, and one of them for signals.
+fn waits(pid: u32) -> bool {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let stats: Vec<String> =
+        tasks.filter_map(|task| std::fs::read_to_string(task.path().join("stat")).ok()).collect();
+    stats.iter().all(|stat| stat.contains(") S "))
+        && stats.iter().any(|it| it.contains("(signals)"))
+}
+
+#[test]
+fn replay_that_the_driver_does_not_return_to_ends_when_it_is_asked_to_stop() {
+    let session = Session::new();
+    let recording = record(&session, &["many", "1"]);
+    let display = Display::start();
+    let mut command: Command = session.ctl(["replay", "--window"]);
+    display.use_in(command.arg(&recording.trace.path).env_remove("EGL_PLATFORM"));
+    let finished = display.mute(|| {
+        let replay = Running::start(&mut command);
+        let mut looks = 0;
+        wait::until("a replay that waits for its display", LIMIT, || {
+            looks = if waits(replay.pid()) { looks + 1 } else { 0 };
+            (looks >= 20).then_some(())
+        });
+        replay.signal(Signal::TERM);
+        replay.finish(LIMIT)
+    });
+    finished.exited_with(128 + Signal::TERM.as_raw());
 }
