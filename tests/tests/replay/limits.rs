@@ -129,7 +129,7 @@ fn replay_that_the_driver_does_not_return_to_ends_when_it_is_asked_to_stop() {
         let mut looks = 0;
         wait::until("a replay that waits for its display", LIMIT, || {
             looks = if waits(replay.pid()) { looks + 1 } else { 0 };
-            (looks >= 400).then_some(())
+            (looks >= 50).then_some(())
         });
         replay.signal(Signal::TERM);
         replay.finish(LIMIT)
