@@ -63,11 +63,24 @@ pub fn describe(emitter: &mut Emitter, thread: &Thread, epoch: u64) {
             }
         }
     };
-    in_groups(emitter, &|emitter, at, group| {
-        emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(1_i32).done();
-        shared.describe_roots(emitter, at, group);
-    });
-    in_groups(emitter, &|emitter, at, group| shared.bind_members(emitter, at, group));
+    let late = shared.of_bound_originals();
+    let turns: &[bool] = if late.is_empty() { &[false] } else { &[false, true] };
+    for is_late in turns {
+        let storages: BTreeMap<u32, &Storage> = shared
+            .storages
+            .iter()
+            .filter(|(number, _)| late.contains(number) == *is_late)
+            .map(|(number, storage)| (*number, storage))
+            .collect();
+        in_groups(emitter, &|emitter, at, group| {
+            emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(1_i32).done();
+            let made = if *is_late { shared.textures_besides(&late, at) } else { BTreeSet::new() };
+            shared.describe_roots(emitter, at, group, (&storages, made));
+        });
+        in_groups(emitter, &|emitter, at, group| {
+            shared.bind_members(emitter, at, group, &storages);
+        });
+    }
     for (number, storage) in &shared.storages {
         for spare in storage.spare_images(*number) {
             let command = emitter.command(EGL_DESTROY_IMAGE_KHR).arg(shared.display(storage));
@@ -196,10 +209,43 @@ impl Shared {
         root.map_or(0, |group| group.display)
     }
 
-    /// Makes the roots of a group, and the images.
-    fn describe_roots(&self, emitter: &mut Emitter, at: usize, group: &OfGroup) {
-        let mut made = BTreeSet::new();
-        for (number, storage) in &self.storages {
+    /// The storages whose root is a view of a texture that is bound to an image of another storage. They come last: the texture
+    /// must have its image when a view of it is made.
+    fn of_bound_originals(&self) -> BTreeSet<u32> {
+        let is_late = |root: &Root| {
+            let original = self.groups.get(root.group).and_then(|group| group.original_of(root));
+            let is_it = |member: &Member| {
+                (member.group, Some(member.name)) == (root.group, original)
+                    && matches!(member.kind, Kind::Bindable { .. })
+            };
+            self.storages.values().any(|storage| {
+                let other = storage.root.as_ref();
+                let is_root =
+                    other.is_some_and(|it| (it.group, Some(it.name)) == (root.group, original));
+                !is_root && storage.members.iter().any(is_it)
+            })
+        };
+        let roots = self.storages.iter().filter_map(|(at, it)| Some((*at, it.root.as_ref()?)));
+        roots.filter(|(_, root)| is_late(root)).map(|(number, _)| number).collect()
+    }
+
+    /// The textures of a group that have a storage which is not one of `late`, as [`OfGroup::describe_root`] takes them.
+    fn textures_besides(&self, late: &BTreeSet<u32>, group: usize) -> BTreeSet<(u32, bool)> {
+        let others = self.storages.iter().filter(|(number, _)| !late.contains(number));
+        let members = others.flat_map(|(_, storage)| &storage.members);
+        let textures = members.filter(|it| it.group == group && !it.kind.is_renderbuffer());
+        textures.map(|it| (it.name, false)).collect()
+    }
+
+    /// Makes the roots of a group, and the images. The stream has the objects in `made`.
+    fn describe_roots(
+        &self,
+        emitter: &mut Emitter,
+        at: usize,
+        group: &OfGroup,
+        (storages, mut made): (&BTreeMap<u32, &Storage>, BTreeSet<(u32, bool)>),
+    ) {
+        for (number, storage) in storages {
             let Some(root) = storage.root.as_ref().filter(|root| root.group == at) else {
                 continue;
             };
@@ -245,8 +291,14 @@ impl Shared {
     }
 
     /// Binds the images to the other objects of a group.
-    fn bind_members(&self, emitter: &mut Emitter, at: usize, group: &OfGroup) {
-        for (number, storage) in &self.storages {
+    fn bind_members(
+        &self,
+        emitter: &mut Emitter,
+        at: usize,
+        group: &OfGroup,
+        storages: &BTreeMap<u32, &Storage>,
+    ) {
+        for (number, storage) in storages {
             let root = storage.root.as_ref();
             if root.is_none() && !storage.is_imported() {
                 continue;
@@ -304,6 +356,19 @@ impl OfGroup {
         let has = asked.and_then(|it| it.ask(|_| Some(Has::of(&Gl::of_thread()?))));
         let is_es3 = has.is_some_and(|has| has.is((3, 0), (3, 0))) || version.0 >= 3;
         Some(Self { group, epoch, context, display: like.display, is_es3, sibling, has })
+    }
+
+    /// The name of the texture that a root is a view of.
+    fn original_of(&self, root: &Root) -> Option<u32> {
+        let group = self.group.lock();
+        let textures = &group.textures;
+        let view = match root.view.is_some() {
+            true => root.view,
+            false if root.is_spare || root.target == EGL_GL_RENDERBUFFER => return None,
+            false => textures.find(u64::from(root.name)),
+        };
+        let original = textures.get(view)?.view.original;
+        identity::has_name(textures, original).then(|| original.name() as u32)
     }
 
     /// What the state and, if it can be asked, the driver know of a renderbuffer; `None` if the group has none of the name.
