@@ -46,6 +46,9 @@ pub const MCP: &str = "gapii-mcp";
 /// Folder of the server for agents below the prefix: `gapii-ctl mcp` starts it, and nobody else.
 pub const MCP_FOLDER: &str = "libexec/gapii";
 
+/// Licences of the crates that are linked into a package, in its folder for documents. An archive has them; a source build does not.
+pub const LICENCES: &str = "THIRD-PARTY";
+
 /// Folder of the headers beside the built shim.
 pub const HEADERS_FOLDER: &str = "include";
 /// Headers that tools in C are compiled with.

@@ -12,7 +12,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Command, ValueHint};
 use clap_complete::Shell as Completed;
-use gapii_package::{CTL, CTL_SHORT, Content, DAEMON, File, Layout, Package, Shell, Written};
+use gapii_package::{
+    CTL, CTL_SHORT, Content, DAEMON, File, LICENCES, Layout, Package, Shell, Written,
+};
 
 use super::{completions, man};
 use crate::failure::Failure;
@@ -276,7 +278,14 @@ impl Place {
         let written = written(command_line)?;
         let files = gapii_package::files(&self.layout, &written);
         let pieces = files.into_iter().filter_map(|file| self.piece(file).transpose());
-        pieces.collect()
+        pieces.chain(self.licences().transpose()).collect()
+    }
+
+    /// The licences that an archive has.
+    fn licences(&self) -> Result<Option<Piece>, Failure> {
+        let path = format!("{}/{LICENCES}", self.layout.documents(Package::Tools));
+        let Some(source) = found(&[&format!("../{path}")]) else { return Ok(None) };
+        Piece::of(path, Source::Copy(source), false).map(Some)
     }
 
     fn piece(&self, file: File) -> Result<Option<Piece>, Failure> {
@@ -300,10 +309,7 @@ impl Place {
                 None => return Ok(None),
             },
         };
-        let digest = source.digest().map_err(|error| {
-            Failure::system(format!("can't read what belongs to {}: {error}", file.path))
-        })?;
-        Ok(Some(Piece { path: file.path, source, digest, is_program: file.is_program }))
+        Piece::of(file.path, source, file.is_program).map(Some)
     }
 
     fn unit(&self, text: &[u8]) -> Vec<u8> {
@@ -353,6 +359,15 @@ impl Source {
 }
 
 impl Piece {
+    fn of(path: String, source: Source, is_program: bool) -> Result<Piece, Failure> {
+        match source.digest() {
+            Ok(digest) => Ok(Piece { path, source, digest, is_program }),
+            Err(error) => {
+                Err(Failure::system(format!("can't read what belongs to {path}: {error}")))
+            }
+        }
+    }
+
     /// Puts the file under another name first: a program that runs keeps the old one.
     fn put(&self, path: &Path) -> io::Result<()> {
         let folder = path.parent().unwrap_or(path);

@@ -85,6 +85,17 @@ fn installation_records_and_its_removal_leaves_nothing() {
     session.adopt(&mut again);
     run(again.args(["install", "--system", "--prefix"]).arg(&prefix)).ok();
     assert_eq!(everything(&prefix), before);
+    // Licences are in an archive, and go with the installation.
+    let (licences, second) = ("share/doc/gapii/THIRD-PARTY", session.path("second"));
+    fs::create_dir_all(prefix.join(licences).parent().unwrap()).unwrap();
+    fs::write(prefix.join(licences), "texts").unwrap();
+    let mut elsewhere = Process::new(prefix.join("bin/gapii-ctl"));
+    session.adopt(&mut elsewhere);
+    run(elsewhere.args(["install", "--prefix"]).arg(&second)).ok();
+    assert_eq!(fs::read_to_string(second.join(licences)).unwrap(), "texts");
+    install(&session, &second, &["--remove"]).ok();
+    assert!(!second.exists(), "{:?}", everything(&second));
+    fs::remove_file(prefix.join(licences)).unwrap();
     install(&session, &prefix, &["--remove"]).ok();
     assert!(!prefix.exists(), "{:?}", everything(&prefix));
     assert_rejected(&install(&session, &prefix, &["--remove"]), NO);

@@ -6,14 +6,13 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Context;
-use gapii_package::{Content, File, Layout, Package};
+use gapii_package::{Content, File, LICENCES, Layout, Package};
 use serde_json::Value;
 
 use crate::{step, tree};
 
-const NAME: &str = "THIRD-PARTY";
 /// Beginnings of the names of files with a licence, in capitals.
-const LICENCES: [&str; 5] = ["LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE"];
+const BEGINNINGS: [&str; 5] = ["LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE"];
 
 /// Crates of the workspace in each package, and the workspace's manifest.
 const LINKED: [(Package, &str, &[&str]); 5] = [
@@ -28,7 +27,7 @@ const LINKED: [(Package, &str, &[&str]); 5] = [
 pub fn files(layout: &Layout) -> anyhow::Result<Vec<File>> {
     let mut by_path: BTreeMap<String, (Package, BTreeMap<String, Linked>)> = BTreeMap::new();
     for (package, manifest, roots) in LINKED {
-        let path = format!("{}/{NAME}", layout.documents(package));
+        let path = format!("{}/{LICENCES}", layout.documents(package));
         let (_, crates) = by_path.entry(path).or_insert((package, BTreeMap::new()));
         crates.extend(linked(&metadata(manifest)?, roots)?);
     }
@@ -94,7 +93,7 @@ fn texts(folder: &Path) -> anyhow::Result<Vec<(String, String)>> {
     let mut texts = Vec::new();
     for entry in fs::read_dir(folder)?.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        let is_one = LICENCES.iter().any(|begin| name.to_uppercase().starts_with(begin));
+        let is_one = BEGINNINGS.iter().any(|begin| name.to_uppercase().starts_with(begin));
         if is_one && entry.file_type()?.is_file() {
             texts.push((name, String::from_utf8_lossy(&fs::read(entry.path())?).into_owned()));
         }
