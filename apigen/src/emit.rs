@@ -1,6 +1,7 @@
 //! Emitters of the generated files, one module for each file.
 
 mod bindings;
+mod command_lists;
 mod commands;
 mod constants;
 mod descriptions;
@@ -34,6 +35,7 @@ pub fn all(model: &Model, program: &Program) -> BTreeMap<PathBuf, String> {
     let analysis = Path::new("analysis/src/generated");
     let mut files = BTreeMap::from([
         (analysis.join("roles.rs"), roles::emit(model, program)),
+        (commands.join("command_lists.rs"), command_lists::emit(model, program)),
         (commands.join("constants.rs"), constants::emit(model)),
         (commands.join("ids.rs"), ids::emit(model)),
         (commands.join("descriptions.txt"), descriptions::emit(model)),

@@ -32,4 +32,5 @@ pub use desc::{
     Descriptions, Effect, EnumGroup, FieldDesc, FunctionDesc, Kind, LayoutDesc, Observed,
     ParamDesc, Repr, TypeRef,
 };
+pub use generated::command_lists::{FRAME_ENDS, OF_GROUPS};
 pub use generated::constants;

@@ -11,6 +11,7 @@ use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
 
 use gapii_abi::frame_rule::{self, FRAME_RULE_BYTES};
+use gapii_commands::{FRAME_ENDS, OF_GROUPS};
 
 use crate::generated::ids;
 use crate::generated::names::NAMES;
@@ -19,24 +20,6 @@ use crate::generated::names::NAMES;
 const ENDS: u8 = 1;
 /// The command begins or ends a debug group, and the rule names groups.
 const GROUPS: u8 = 2;
-
-/// Commands that have hooks which end frames.
-const HOOKED: [u16; 4] = [
-    ids::EGL_SWAP_BUFFERS,
-    ids::EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT,
-    ids::EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR,
-    ids::ZE_COMMAND_QUEUE_EXECUTE_COMMAND_LISTS,
-];
-
-/// Commands that begin or end debug groups.
-const OF_GROUPS: [u16; 6] = [
-    ids::GL_PUSH_DEBUG_GROUP,
-    ids::GL_PUSH_DEBUG_GROUP_KHR,
-    ids::GL_PUSH_GROUP_MARKER_EXT,
-    ids::GL_POP_DEBUG_GROUP,
-    ids::GL_POP_DEBUG_GROUP_KHR,
-    ids::GL_POP_GROUP_MARKER_EXT,
-];
 
 /// By id: [`ENDS`] and [`GROUPS`].
 static COMMANDS: [AtomicU8; ids::COUNT] = [const { AtomicU8::new(0) }; ids::COUNT];
@@ -102,7 +85,7 @@ pub fn is_of_groups(id: u16) -> bool {
 
 /// Whether the calls of command `id` have to go through [`crate::frame_ends`].
 pub fn is_watched(id: usize) -> bool {
-    has(id, ENDS | GROUPS) && !HOOKED.iter().any(|hooked| usize::from(*hooked) == id)
+    has(id, ENDS | GROUPS) && !FRAME_ENDS.iter().any(|hooked| usize::from(*hooked) == id)
 }
 
 /// Whether the end of the debug group with this name ends a frame.

@@ -1,14 +1,14 @@
-//! `gpu_work.rs` of the shim: the ids of the commands with the role `works_on_gpu`, whose time on the GPU the shim measures, and
-//! of those that end a frame; and where commands have the events that they wait for (role `awaits`).
+//! `gpu_work.rs` of the shim: the ids of the commands with the role `works_on_gpu`, whose time on the GPU the shim measures; and
+//! where commands have the events that they wait for (role `awaits`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::command_lists::list;
 use super::output::{file, wrapped};
 use crate::lang::typed::{Program, Role, Slotted};
 use crate::model::{Function, Model};
-use crate::parts::Does;
 
-/// Returns the file: three lists, each ascending by id.
+/// Returns the file: two lists, each ascending by id.
 pub fn emit(model: &Model, program: &Program) -> String {
     let works = program.roles.iter().filter_map(|(role, of)| match of {
         Slotted::Command(name) if *role == Role::WorksOnGpu => Some(name.as_str()),
@@ -17,17 +17,9 @@ pub fn emit(model: &Model, program: &Program) -> String {
     let works: BTreeSet<&str> = works.collect();
     let functions = model.functions.iter();
     let work = functions.filter(|function| works.contains(function.name.as_str()));
-    let commands = model.functions.iter().zip(&program.commands);
-    let ends = commands
-        .filter(|(_, command)| command.frame.is_some() || Does::of(&command.leave).ends_frame);
-    let ends = ends.map(|(function, _)| function);
     file(
         "use super::ids;",
-        &[
-            list("GPU_WORK", "Commands that the GPU executes, by id.", work),
-            list("FRAME_ENDS", "Commands that end a frame if they succeed, by id.", ends),
-            waits(model, program),
-        ],
+        &[list("GPU_WORK", "Commands that the GPU executes, by id.", work), waits(model, program)],
     )
 }
 
@@ -53,12 +45,4 @@ fn waits(model: &Model, program: &Program) -> String {
         "/// Commands that wait for events, by id, with the index of the argument word that has the number of the events.\n\
          /// The next word has their address.\n{list}"
     )
-}
-
-fn list<'a>(name: &str, doc: &str, functions: impl Iterator<Item = &'a Function>) -> String {
-    let ids: BTreeSet<_> =
-        functions.map(|function| (function.id, function.constant.as_str())).collect();
-    let ids = ids.into_iter().map(|(_, constant)| format!("ids::{constant},"));
-    let list = wrapped(&format!("pub const {name}: &[u16] = &["), ids, "];");
-    format!("/// {doc}\n{list}")
 }

@@ -1,6 +1,6 @@
 //! Selection of the commands that a capture records, by thread, API and function, never by arguments. Patterns know `*`
 //! and `?`. At most 256 words of 1 to 128 bytes; a word that fits no function or API is refused. Commands that end a
-//! frame (`FRAME_ENDS`) are never left out, so that every trace has frames. A numeric thread word is a thread id, any
+//! frame ([`FRAME_ENDS`]) are never left out, so that every trace has frames. A numeric thread word is a thread id, any
 //! other a pattern of names.
 //!
 //! A filter selects by thread, API and function, never by arguments. This module filters no record itself.
@@ -8,7 +8,7 @@
 use std::fmt;
 
 use gapii_abi::frame_rule;
-use gapii_commands::CommandId;
+use gapii_commands::FRAME_ENDS;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,18 +18,6 @@ use crate::description::{Description, Function};
 pub const WORDS_MAX: usize = 256;
 /// Longest word of a filter, in bytes.
 pub const WORD_LEN_MAX: usize = 128;
-/// Commands that end a frame.
-const FRAME_ENDS: [CommandId; 8] = [
-    CommandId::EGL_SWAP_BUFFERS,
-    CommandId::EGL_SWAP_BUFFERS_REGION2_NOK,
-    CommandId::EGL_SWAP_BUFFERS_REGION_NOK,
-    CommandId::EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT,
-    CommandId::EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR,
-    CommandId::GLX_SWAP_BUFFERS,
-    CommandId::GLX_SWAP_BUFFERS_MSC_OML,
-    CommandId::ZE_COMMAND_QUEUE_EXECUTE_COMMAND_LISTS,
-];
-
 /// Three lists of words. A command is recorded if each list is empty or has a word that matches the
 /// command.
 ///
@@ -69,7 +57,7 @@ impl Filter {
 
     /// Returns true if calls of this function are recorded on every thread, whatever the filter says.
     pub fn is_wanted_of_all(function: &Function) -> bool {
-        function.known.is_some_and(|known| FRAME_ENDS.contains(&known))
+        function.known.is_some_and(|known| FRAME_ENDS.contains(&known.number()))
     }
 
     /// Returns a sentence about what is wrong with the filter: a word that matches nothing, or too many or

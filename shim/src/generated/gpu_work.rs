@@ -168,16 +168,6 @@ pub const GPU_WORK: &[u16] = &[
     ids::ZE_RTAS_BUILDER_COMMAND_LIST_APPEND_COPY_EXT,
 ];
 
-/// Commands that end a frame if they succeed, by id.
-pub const FRAME_ENDS: &[u16] = &[
-    ids::EGL_SWAP_BUFFERS,
-    ids::EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT,
-    ids::EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR,
-    ids::GLX_SWAP_BUFFERS,
-    ids::GLX_SWAP_BUFFERS_MSC_OML,
-    ids::ZE_COMMAND_QUEUE_EXECUTE_COMMAND_LISTS,
-];
-
 /// Commands that wait for events, by id, with the index of the argument word that has the number of the events.
 /// The next word has their address.
 pub const GPU_WAITS: &[(u16, u8)] = &[

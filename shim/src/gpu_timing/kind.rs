@@ -1,9 +1,10 @@
 //! `Kind`: what a command of EGL or OpenGL ES means for times on the GPU. The commands that are measured have the role `works_on_gpu` in `apis/`.
 
+use gapii_commands::FRAME_ENDS;
 use gapii_commands::constants::{GL_GPU_DISJOINT_EXT, GL_TIME_ELAPSED_EXT, GL_TIMESTAMP_EXT};
 use gapii_recorder::Timed;
 
-use crate::generated::gpu_work::{FRAME_ENDS, GPU_WORK};
+use crate::generated::gpu_work::GPU_WORK;
 use crate::generated::ids;
 
 /// Meaning of a command for times on the GPU.

@@ -32,6 +32,17 @@ fn gears_are_played_exactly() {
     check(&["glxgears"]);
 }
 
+#[test]
+fn swaps_end_frames_by_their_name() {
+    let (display, session) = (Display::start(), Session::new());
+    let options = ["--frames", "3", "--quit", "--frame-end", "glXSwapBuffers"];
+    let Recording { trace, run: recorded } =
+        session.record(&options, &display.command(&["glxgears"]));
+    recorded.ok();
+    trace.is_whole("frames");
+    assert_eq!(trace.commands().iter().filter(|it| it.name == "glXSwapBuffers").count(), 3);
+}
+
 /// SDL opens libGL and makes a context of desktop OpenGL.
 #[test]
 fn sdl_program_of_desktop_opengl_is_played_exactly() {
