@@ -45,3 +45,4 @@ pub mod problems;
 mod role;
 mod sides;
 pub mod stats;
+pub mod unused;

@@ -13,6 +13,11 @@ pub trait Events: Send {
         let _ = seq;
     }
 
+    /// Called once, where [`Options::hold`](crate::Options::hold) says.
+    fn held(&mut self, held: &Held) {
+        let _ = held;
+    }
+
     /// Called before anything is played: `done` of `of` commands have been surveyed; `of` is 0 if
     /// the total is unknown.
     fn surveyed(&mut self, done: u64, of: u64) {
@@ -34,6 +39,17 @@ pub trait Events: Send {
 pub struct Quiet;
 
 impl Events for Quiet {}
+
+/// A replay that is held.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Held {
+    /// `seq` of the command that is played next.
+    pub seq: u64,
+    /// Whether no snapshot could be made before the wanted command.
+    pub is_late: bool,
+    /// Number of unused objects that were deleted.
+    pub dropped: u64,
+}
 
 /// The end of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

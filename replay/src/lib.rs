@@ -62,10 +62,10 @@ pub mod verify;
 
 pub use benchmark::{Benchmark, MeasuredFrame};
 pub use driver::{Driver, Interceptor, Loader, SystemLoader, driver_texts};
-pub use events::{Events, FrameEnd, Quiet};
+pub use events::{Events, FrameEnd, Held, Quiet};
 pub use limits::Limits;
 pub use memory::Unknown;
 pub use names::Kind;
-pub use player::{Options, ReplayError, replay};
+pub use player::{Hold, Options, ReplayError, replay};
 pub use report::Report;
 pub use skip::Skip;

@@ -50,7 +50,7 @@ use crate::sync::{AtomicU32, AtomicU64};
 /// First word of a segment: `GAPIISEG`.
 pub const SEGMENT_MAGIC: u64 = u64::from_le_bytes(*b"GAPIISEG");
 /// Version of the layout in this file, and of the kinds of records that a ring may hold.
-pub const SEGMENT_VERSION: u32 = 8;
+pub const SEGMENT_VERSION: u32 = 9;
 /// Default number of slots in a segment.
 pub const SLOT_COUNT_DEFAULT: u32 = 4096;
 /// Default size of a ring, in bytes: 4 MiB.
@@ -422,7 +422,7 @@ impl Overflow {
 ///  24  skip_frames u64                        88  unlimited u64
 ///  32  stall_ns u64                           96  session [u64; 2]
 ///  40  blob_epoch u32   44  observe_frames   112  capture u64
-///  48  observe_pixels   52  times            120  takers u32          124  counts_submits u32
+///  48  observe_pixels   52  times            120  takers u32          124  frames_how u32
 ///  56  keyframe_every   60  keyframes_asked  128  drain_sleeping u32  132  (reserved)
 ///                                           136  keyframe_at u64
 ///                                           144  attach_bytes u64
@@ -485,8 +485,9 @@ pub struct ModePage {
     /// Offset 120. Captures of the process that could continue in their files if the daemon died.
     /// Application: where it is 0, no thread waits for another daemon. `Relaxed`.
     pub(crate) takers: AtomicU32,
-    /// Offset 124. S. 1: a frame is a submission to a Level Zero queue, also in a process that swaps buffers.
-    pub(crate) counts_submits: AtomicU32,
+    /// Offset 124. S. Bit 0: a frame is a submission to a Level Zero queue, also in a process that swaps buffers. Bit 1: the
+    /// capture begins at any command, also in a process that has ended frames.
+    pub(crate) frames_how: AtomicU32,
     /// Offset 128. 1 while the drain sleeps on the doorbell. `Relaxed`: a hint; a missed wake-up costs 20 ms.
     pub(crate) drain_sleeping: AtomicU32,
     pub(crate) line_2: u32,
@@ -575,7 +576,7 @@ const _: () = {
     assert!(offset_of!(ModePage, session) == 96);
     assert!(offset_of!(ModePage, capture) == 112);
     assert!(offset_of!(ModePage, takers) == 120);
-    assert!(offset_of!(ModePage, counts_submits) == 124);
+    assert!(offset_of!(ModePage, frames_how) == 124);
     assert!(offset_of!(ModePage, drain_sleeping) == 128);
     assert!(offset_of!(ModePage, keyframe_at) == 136);
     assert!(offset_of!(ModePage, attach_bytes) == 144);

@@ -44,6 +44,8 @@ pub struct ModeSettings {
     pub keyframe_every: u32,
     /// A frame is a submission to a queue of a compute API, also in a process that swaps buffers.
     pub counts_submits: bool,
+    /// The capture begins at the next command, not at the end of a frame.
+    pub at_any_command: bool,
     /// Bytes of contents that a snapshot may copy, to send them while the program runs on; 0 for none.
     pub attach_bytes: u64,
 }
@@ -72,6 +74,10 @@ pub struct CaptureId {
 const TIMES_DRIVER: u32 = 1;
 const TIMES_GPU: u32 = 2;
 
+/// Bits of the page's word `frames_how`.
+const COUNTS_SUBMITS: u32 = 1;
+const AT_ANY_COMMAND: u32 = 2;
+
 impl Default for ModeSettings {
     fn default() -> Self {
         Self {
@@ -86,9 +92,15 @@ impl Default for ModeSettings {
             times_gpu: false,
             keyframe_every: 0,
             counts_submits: false,
+            at_any_command: false,
             attach_bytes: 0,
         }
     }
+}
+
+/// Returns the bits that are on, in one word.
+fn bits(of: [(bool, u32); 2]) -> u32 {
+    of.into_iter().filter(|(is_on, _)| *is_on).fold(0, |bits, it| bits | it.1)
 }
 
 impl ModePage {
@@ -106,6 +118,8 @@ impl ModePage {
         let generation = self.generation();
         // Relaxed: the fence and the second load of the generation show whether these are of one moment.
         let times = self.times.load(Ordering::Relaxed);
+        // Relaxed: as above.
+        let frames_how = self.frames_how.load(Ordering::Relaxed);
         let settings = ModeSettings {
             mode: Mode::of_word(self.mode.load(Ordering::Relaxed)),
             overflow: Overflow::of_word(self.overflow.load(Ordering::Relaxed)),
@@ -117,7 +131,8 @@ impl ModePage {
             times_driver: times & TIMES_DRIVER != 0,
             times_gpu: times & TIMES_GPU != 0,
             keyframe_every: self.keyframe_every.load(Ordering::Relaxed),
-            counts_submits: self.counts_submits.load(Ordering::Relaxed) != 0,
+            counts_submits: frames_how & COUNTS_SUBMITS != 0,
+            at_any_command: frames_how & AT_ANY_COMMAND != 0,
             attach_bytes: self.attach_bytes.load(Ordering::Relaxed),
         };
         // MODE: pairs with the fence in ModePage::publish.
@@ -234,11 +249,14 @@ impl ModePage {
         self.stall_ns.store(settings.stall_ns, Ordering::Relaxed);
         self.observe_frames.store(settings.observe_frames, Ordering::Relaxed);
         self.observe_pixels.store(u32::from(settings.observe_pixels), Ordering::Relaxed);
-        let times = [(settings.times_driver, TIMES_DRIVER), (settings.times_gpu, TIMES_GPU)];
-        let times = times.into_iter().filter(|(is_on, _)| *is_on).fold(0, |bits, it| bits | it.1);
+        let times = bits([(settings.times_driver, TIMES_DRIVER), (settings.times_gpu, TIMES_GPU)]);
         self.times.store(times, Ordering::Relaxed);
         self.keyframe_every.store(settings.keyframe_every, Ordering::Relaxed);
-        self.counts_submits.store(u32::from(settings.counts_submits), Ordering::Relaxed);
+        let frames_how = bits([
+            (settings.counts_submits, COUNTS_SUBMITS),
+            (settings.at_any_command, AT_ANY_COMMAND),
+        ]);
+        self.frames_how.store(frames_how, Ordering::Relaxed);
         self.attach_bytes.store(settings.attach_bytes, Ordering::Relaxed);
         // Relaxed: as above. Wishes count from here on, not from when the process reads the settings: one
         // that comes before that is a wish for the new capture.
@@ -377,7 +395,7 @@ impl ModePage {
             session: [AtomicU64::new(0), AtomicU64::new(0)],
             capture: AtomicU64::new(0),
             takers: AtomicU32::new(0),
-            counts_submits: AtomicU32::new(0),
+            frames_how: AtomicU32::new(0),
             drain_sleeping: AtomicU32::new(0),
             line_2: 0,
             keyframe_at: AtomicU64::new(0),

@@ -283,6 +283,7 @@ fn settings_are_of_one_moment() {
             times_gpu: false,
             keyframe_every: 0,
             counts_submits: false,
+            at_any_command: false,
             attach_bytes: 0,
         };
         let turnstile = Arc::new(Turnstile::default());

@@ -44,6 +44,7 @@ pub static CAPTURE: Capture = Capture {
     times_driver: AtomicBool::new(false),
     times_gpu: AtomicBool::new(false),
     counts_submits: AtomicBool::new(false),
+    at_any_command: AtomicBool::new(false),
     attach_bytes: AtomicU64::new(0),
     first_epoch: AtomicU64::new(0),
     keyframe_every: AtomicU32::new(0),
@@ -91,6 +92,8 @@ pub struct Capture {
     pub times_gpu: AtomicBool,
     /// A frame ends with a submit to a Level Zero queue, and not with a swap.
     pub counts_submits: AtomicBool,
+    /// The capture begins at the next command, also if the process has ended frames.
+    pub at_any_command: AtomicBool,
     /// Bytes of contents that the first snapshot may copy, to send them while the program runs on.
     pub attach_bytes: AtomicU64,
     /// The epoch with which the capture began. Each keyframe adds one to the epoch.

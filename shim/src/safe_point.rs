@@ -1,6 +1,7 @@
 //! Safe points: where the process acts on the daemon's orders in the mode page. A capture begins at the process' first
 //! command or at the end of a frame; a keyframe is written at the end of a frame. In a program that has never ended a
-//! frame, or that ends none within `FRAME_PATIENCE_NS` (1 s) of the order, both happen at any command. An order to stop
+//! frame, or that ends none within `FRAME_PATIENCE_NS` (1 s) of the order, both happen at any command; so does a beginning that the
+//! daemon orders for any command. An order to stop
 //! waits for the end of a frame for `STOP_PATIENCE_NS` (50 ms). Only one thread acts at a time: others skip their safe
 //! point, unless their swap ended the capture's last frame. With `GAPII_WAIT` the first command blocks until the daemon
 //! says go or is gone (looked at every 200 ms). A normal `exit` writes the capture's end.
@@ -171,6 +172,7 @@ fn follow(connection: &Connection, moment: Moment) -> bool {
         CAPTURE.times_driver.store(settings.times_driver, Relaxed);
         CAPTURE.times_gpu.store(settings.times_gpu, Relaxed);
         CAPTURE.counts_submits.store(settings.counts_submits, Relaxed);
+        CAPTURE.at_any_command.store(settings.at_any_command, Relaxed);
         CAPTURE.attach_bytes.store(settings.attach_bytes, Relaxed);
         CAPTURE.keyframe_every.store(settings.keyframe_every, Relaxed);
         CAPTURE.keyframes_made.store(0, Relaxed);
@@ -203,12 +205,15 @@ fn is_in_one(connection: &Connection) -> bool {
 }
 
 /// Whether an armed capture begins at this safe point. A capture begins at the process' first command or at a frame
-/// boundary; in a program that ends no frames, at any command.
+/// boundary; in a program that ends no frames, or if the daemon orders so, at any command.
 fn is_time_to_begin(connection: &Connection, moment: Moment) -> bool {
     let skip = CAPTURE.skip_frames.load(Relaxed);
     match moment {
         Moment::FirstCommand => skip == 0,
-        Moment::Command => skip == 0 && !waits_for_frame(connection, FRAME_PATIENCE_NS),
+        Moment::Command => {
+            let is_anywhere = CAPTURE.at_any_command.load(Relaxed);
+            skip == 0 && (is_anywhere || !waits_for_frame(connection, FRAME_PATIENCE_NS))
+        }
         _ if CAPTURE.at_boundary.swap(true, Relaxed) && skip > 0 => {
             CAPTURE.skip_frames.store(skip - 1, Relaxed);
             skip == 1

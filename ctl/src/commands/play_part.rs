@@ -1,13 +1,17 @@
 //! `play-part`: replays the beginning of a trace, for `trim`, which records this process. Waits before the command
-//! `--hold-before` until a byte comes from the socket `--gate`, and plays nothing after `--stop-after`. It is not confined,
+//! `--hold-before`, or with `--for-snapshot` at a later one if no snapshot can be made there: writes the command's number to the
+//! socket `--gate`, waits for a byte, and plays nothing after `--stop-after`. `--keep-names` is a file with the names of
+//! objects that the part uses: others are deleted at the gate, unless the state leads to them. It is not confined,
 //! because the shim in this process talks to the daemon; `trim` refuses traces of other users.
 
-use std::io::Read;
+use std::collections::HashSet;
+use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use gapii_replay::{Events, Options, SystemLoader, Unknown, replay};
+use gapii_analysis::unused::NamesUsed;
+use gapii_replay::{Events, Held, Hold, Kind, Options, SystemLoader, Unknown, replay};
 use rustix::process::Pid;
 
 use crate::args::Trace;
@@ -27,6 +31,14 @@ pub struct PlayPart {
     #[arg(long, value_name = "SEQ", requires = "gate")]
     hold_before: Option<u64>,
 
+    /// Wait where a snapshot can be made, at a later command if need be
+    #[arg(long, requires = "hold_before")]
+    for_snapshot: bool,
+
+    /// Delete objects there whose names this file does not have
+    #[arg(long, value_name = "PATH", requires = "hold_before")]
+    keep_names: Option<PathBuf>,
+
     /// Socket from which a byte comes when the replay may go on
     #[arg(long, value_name = "PATH")]
     gate: Option<PathBuf>,
@@ -39,8 +51,15 @@ pub struct PlayPart {
 pub fn run(args: &PlayPart) -> Result<u8, Failure> {
     let path = &args.trace.trace;
     let mut reader = trace_file::open(path)?;
-    let options =
-        Options { stop_after: args.stop_after, unknown: Unknown::Unreadable, ..Options::default() };
+    let is_for_snapshot = args.for_snapshot;
+    let used = args.keep_names.as_deref().map(read_names).transpose();
+    let used = used.map_err(|error| Failure::system(format!("can't read the names: {error}")))?;
+    let options = Options {
+        hold: args.hold_before.map(|before| Hold { before, is_for_snapshot, used }),
+        stop_after: args.stop_after,
+        unknown: Unknown::Unreadable,
+        ..Options::default()
+    };
     let mut events = Holding {
         args,
         // Behind the gate, the capture shows its own progress.
@@ -60,6 +79,41 @@ pub fn run(args: &PlayPart) -> Result<u8, Failure> {
     }
 }
 
+/// Kinds of objects that may be deleted, in the order of [`NamesUsed::into_names`].
+const KINDS: [Kind; 3] = [Kind::Texture, Kind::Buffer, Kind::Renderbuffer];
+
+/// Writes the file for `--keep-names`.
+pub fn write_names(path: &Path, used: NamesUsed) -> io::Result<()> {
+    std::fs::write(path, serde_json::to_vec(&used.into_names())?)
+}
+
+fn read_names(path: &Path) -> io::Result<HashSet<(Kind, u64)>> {
+    let names: [Vec<u64>; 3] = serde_json::from_slice(&std::fs::read(path)?)?;
+    let all = KINDS.into_iter().zip(names);
+    Ok(all.flat_map(|(kind, names)| names.into_iter().map(move |name| (kind, name))).collect())
+}
+
+/// Bytes of what a replay says when it has come to the gate: the number of the next command, whether that is a later one than was
+/// wanted, and how many objects were deleted.
+const HELD_BYTES: usize = 17;
+
+fn bytes_of(held: &Held) -> [u8; HELD_BYTES] {
+    let mut bytes = [u8::from(held.is_late); HELD_BYTES];
+    bytes[..8].copy_from_slice(&held.seq.to_le_bytes());
+    bytes[8..16].copy_from_slice(&held.dropped.to_le_bytes());
+    bytes
+}
+
+/// Waits for a replay's word at the gate.
+pub fn read_held(gate: &mut impl Read) -> io::Result<Held> {
+    let (mut seq, mut dropped, mut is_late) = ([0; 8], [0; 8], [0]);
+    gate.read_exact(&mut seq)?;
+    gate.read_exact(&mut dropped)?;
+    gate.read_exact(&mut is_late)?;
+    let [seq, dropped] = [seq, dropped].map(u64::from_le_bytes);
+    Ok(Held { seq, is_late: is_late != [0], dropped })
+}
+
 struct Holding<'a> {
     args: &'a PlayPart,
     progress: Option<ReadingProgress>,
@@ -77,16 +131,21 @@ impl Holding<'_> {
 }
 
 impl Events for Holding<'_> {
-    fn command(&mut self, seq: Option<u64>) {
+    fn command(&mut self, _: Option<u64>) {
         if let Some(progress) = &mut self.progress {
             progress.step();
         }
-        // The command itself may be one that cannot be played.
-        let is_there = self.args.hold_before.is_some_and(|hold| seq >= Some(hold));
-        let Some(mut progress) = self.progress.take_if(|_| is_there) else { return };
-        progress.clear();
+    }
+
+    fn held(&mut self, held: &Held) {
+        if let Some(mut progress) = self.progress.take() {
+            progress.clear();
+        }
         let Some(gate) = &self.args.gate else { return };
-        let passed = UnixStream::connect(gate).and_then(|mut gate| gate.read_exact(&mut [0]));
+        let passed = UnixStream::connect(gate).and_then(|mut gate| {
+            gate.write_all(&bytes_of(held))?;
+            gate.read_exact(&mut [0])
+        });
         self.is_over = passed.is_err();
     }
 

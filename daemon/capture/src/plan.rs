@@ -36,6 +36,8 @@ pub struct Plan {
     /// Only with `timing`.
     pub gpu_timing: bool,
     pub counts_submits: bool,
+    /// Processes begin at their next command, not at the end of a frame.
+    pub at_any_command: bool,
     /// Which commands end a frame; swaps do if it is empty.
     pub frame_rule: FrameRule,
     /// Bytes of contents that a snapshot may copy, to send them while the program runs on.
@@ -75,6 +77,7 @@ impl Plan {
             // Without kept frames no keyframe comes by itself. Another capture of the process may ask for one.
             keyframe_every: self.keep.map_or(u32::MAX, |keep| keep.keyframe_every),
             counts_submits: self.counts_submits,
+            at_any_command: self.at_any_command,
             // Kept frames may be saved at any moment, so their keyframes must be whole.
             attach_bytes: if self.keep.is_none() { self.attach_memory } else { 0 },
         }
@@ -155,6 +158,7 @@ impl Plan {
             timing: settings.times_driver,
             gpu_timing: settings.times_gpu,
             counts_submits: settings.counts_submits,
+            at_any_command: settings.at_any_command,
             attach_memory: settings.attach_bytes,
             ..self
         }
@@ -206,6 +210,7 @@ impl Plan {
             timing: false,
             gpu_timing: false,
             counts_submits: false,
+            at_any_command: false,
             frame_rule: FrameRule::default(),
             attach_memory: 0,
             keep: None,

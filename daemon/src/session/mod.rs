@@ -320,6 +320,7 @@ impl Session {
             timing: request.timing || request.gpu_timing,
             gpu_timing: request.gpu_timing,
             counts_submits: request.counts_submits,
+            at_any_command: request.at_any_command,
             frame_rule: request.frame_rule.clone(),
             attach_memory: request.attach_memory,
             keep: None,

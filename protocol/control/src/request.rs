@@ -161,6 +161,8 @@ pub struct StartRequest {
     pub gpu_timing: bool,
     /// Counts submissions to a queue of a compute API as frames, also in processes that swap.
     pub counts_submits: bool,
+    /// Begins at a process' next command, also if the process ends frames.
+    pub at_any_command: bool,
     /// The commands that end a frame; swaps do if it is empty.
     pub frame_rule: FrameRule,
     /// Bytes of contents that a snapshot may copy in the process, to send them while the program runs on.
@@ -197,6 +199,7 @@ impl Default for StartRequest {
             timing: false,
             gpu_timing: false,
             counts_submits: false,
+            at_any_command: false,
             frame_rule: FrameRule::default(),
             attach_memory: ATTACH_MEMORY_DEFAULT,
             keep: None,

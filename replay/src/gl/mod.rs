@@ -28,6 +28,7 @@ mod play;
 mod programs;
 pub(crate) mod selection;
 mod syncs;
+pub mod unused;
 
 pub use arrays::{array_pointer, set_client_arrays};
 pub use blocks::{glGetProgramResourceIndex, glGetUniformBlockIndex};

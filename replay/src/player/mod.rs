@@ -5,5 +5,5 @@ mod options;
 mod playing;
 mod replay;
 
-pub use options::{Options, ReplayError};
+pub use options::{Hold, Options, ReplayError};
 pub use replay::replay;

@@ -1,6 +1,7 @@
 //! Options of a replay, and errors that prevent it: an unreadable trace, a function with other parameters, a missing
 //! library or driver feature, a picture that can't be written, memory that can't be reserved.
 
+use std::collections::HashSet;
 use std::io;
 use std::ops::Range;
 
@@ -8,6 +9,7 @@ use crate::benchmark::Benchmark;
 use crate::images::{Checksums, Images};
 use crate::limits::Limits;
 use crate::memory::Unknown;
+use crate::names::Kind;
 use crate::verify::Verifier;
 
 /// Options of a replay.
@@ -18,6 +20,8 @@ pub struct Options {
     pub frames: Option<Range<u64>>,
     /// `seq` of the last command to play.
     pub stop_after: Option<u64>,
+    /// Where the replay is held once, for [`Events::held`](crate::Events::held).
+    pub hold: Option<Hold>,
     /// Whether windows of the trace become windows.
     pub window: bool,
     /// Limits on memory, threads and so on.
@@ -32,6 +36,19 @@ pub struct Options {
     pub verify: Verifier,
     /// What the driver finds at addresses whose memory the trace does not have.
     pub unknown: Unknown,
+}
+
+/// Where a replay is held.
+#[derive(Clone, Debug)]
+pub struct Hold {
+    /// `seq` of the first command before which the replay may be held.
+    pub before: u64,
+    /// Whether a snapshot can be made where the replay is held: no thread is between glBegin and glEnd or compiles a display
+    /// list, and no snapshot of the trace is half played. The replay is held at the first such command.
+    pub is_for_snapshot: bool,
+    /// Recorded names that later commands have. If it is `Some`, textures, buffers and renderbuffers with other names are
+    /// deleted there, unless the state leads to them.
+    pub used: Option<HashSet<(Kind, u64)>>,
 }
 
 /// Error that prevents a replay or ends it.

@@ -11,15 +11,18 @@ use std::ops::Range;
 
 use gapii_commands::constants::GL_NO_ERROR;
 use gapii_commands::{Api, CommandId};
+use gapii_follow::Thread;
+use gapii_state::gl::lists;
 use gapii_trace::reader::Commands;
 use gapii_trace::value::Value;
 use gapii_trace::{Bytes, Command};
 
 use super::known::Known;
+use super::options::Hold;
 use crate::benchmark::Benchmark;
 use crate::call::{self, ARGS_MAX, Call, Play};
 use crate::egl::current::regain;
-use crate::events::{Events, FrameEnd};
+use crate::events::{Events, FrameEnd, Held};
 use crate::images::{Checksums, Images};
 use crate::parts::Parts;
 use crate::skip::{Outcome, Skip};
@@ -39,6 +42,7 @@ pub(crate) struct Player<'r, 'e, R> {
     /// Processes whose wanted frames have ended.
     ended: BTreeSet<u32>,
     stop_after: Option<u64>,
+    gate: Gate,
     /// Number of commands in the trace; 0 if the trace does not say.
     total: u64,
     done: u64,
@@ -50,6 +54,15 @@ pub(crate) struct Player<'r, 'e, R> {
     is_pending: bool,
     is_over: bool,
     pub(super) failure: Option<io::Error>,
+}
+
+/// The place where a replay is held.
+#[derive(Default)]
+struct Gate {
+    /// `None` once the replay was held.
+    hold: Option<Hold>,
+    /// Whether it could not be held where it was wanted.
+    is_late: bool,
 }
 
 /// Observers of each played command. They do not change the replay.
@@ -77,6 +90,7 @@ impl<'r, 'e, R: Read + Seek> Player<'r, 'e, R> {
             frames: None,
             ended: BTreeSet::new(),
             stop_after: None,
+            gate: Gate::default(),
             total: 0,
             done: 0,
             frames_ended: 0,
@@ -96,6 +110,12 @@ impl<'r, 'e, R: Read + Seek> Player<'r, 'e, R> {
         total: u64,
     ) -> Self {
         (self.frames, self.stop_after, self.total) = (frames, stop_after, total);
+        self
+    }
+
+    /// Holds the replay once.
+    pub(super) fn held(mut self, hold: Option<Hold>) -> Self {
+        self.gate.hold = hold;
         self
     }
 
@@ -165,6 +185,7 @@ impl<R: Read + Seek + Send> Plays for Player<'_, '_, R> {
                 }
                 Ok((known, play)) => {
                     self.events.command(command.seq);
+                    self.gate.pass(&mut self.parts, &command, self.events);
                     play_one(&mut self.parts, &mut self.observers, &command, (known, play));
                     if command.ends_frame
                         && let Some(seq) = command.seq
@@ -199,6 +220,25 @@ impl<R: Read + Seek + Send> Plays for Player<'_, '_, R> {
         }
         self.is_pending = true;
         Some(self.commands.command().thread)
+    }
+}
+
+impl Gate {
+    /// Holds the replay before `command`, if that is the place.
+    fn pass(&mut self, parts: &mut Parts, command: &Command<'_>, events: &mut dyn Events) {
+        let Some(hold) = &self.hold else { return };
+        let Some(seq) = command.seq.filter(|seq| *seq >= hold.before) else { return };
+        let is_busy = |thread: &Thread| thread.context.as_deref().is_some_and(lists::is_busy);
+        if hold.is_for_snapshot
+            && (command.is_setup || parts.follower.threads().any(|(_, it)| is_busy(it)))
+        {
+            self.is_late = true;
+            return;
+        }
+        let used = hold.used.as_ref();
+        let dropped = used.map_or(0, |used| gl::unused::delete(parts, command, used));
+        self.hold = None;
+        events.held(&Held { seq, is_late: self.is_late, dropped });
     }
 }
 

@@ -76,7 +76,7 @@ pub fn replay<R: Read + Seek + Send>(
     benchmark.begin(begun, last_frame);
     let observers = Observers { images, checksums, benchmark, verify };
     let player = Player::new(reader.commands()?, table, (parts, observers), events);
-    let player = player.limited(options.frames, options.stop_after, total);
+    let player = player.limited(options.frames, options.stop_after, total).held(options.hold);
     let Some(mut player) = threads::play(player) else {
         return Err(ReplayError::Missing("a thread of the replay ended early".to_owned()));
     };

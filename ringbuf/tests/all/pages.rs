@@ -73,6 +73,7 @@ fn settings_reach_the_reader_with_their_generation() {
         times_gpu: true,
         keyframe_every: 9,
         counts_submits: true,
+        at_any_command: true,
         attach_bytes: 9,
     };
     let generation = writer.set(settings);

@@ -16,7 +16,7 @@ use std::sync::Once;
 
 use gapii_recorder::{Entered, ErrnoGuard, Keeping};
 use gapii_state::Context;
-use gapii_state::gl::lists::{acting, is_compiled};
+use gapii_state::gl::lists::{self, acting, is_compiled};
 
 use crate::environment;
 use crate::scope;
@@ -33,8 +33,7 @@ static WORDS: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether the calling thread's context compiles a list, or is between glBegin and glEnd.
 pub fn is_busy() -> bool {
-    let is_busy = |context: &Context| context.list != 0 || context.begun.is_some();
-    tracking::with_state(|state| state.context.as_deref().is_some_and(is_busy)) == Some(true)
+    tracking::with_state(|state| state.context.as_deref().is_some_and(lists::is_busy)) == Some(true)
 }
 
 /// Begins a command that is kept and not recorded. `None` if the thread compiles no list, or if lists do not have the command.

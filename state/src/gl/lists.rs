@@ -13,7 +13,7 @@ use std::any::Any;
 
 use crate::generated::lists::{COMPILED, is_acting};
 use crate::memory::Scalar;
-use crate::{Memory, Observer, Scope, Thread, Tracked, Values};
+use crate::{Context, Memory, Observer, Scope, Thread, Tracked, Values};
 
 /// Maximum depth of calls of lists inside others.
 const DEPTH_MAX: u32 = 64;
@@ -52,6 +52,11 @@ pub struct KeptPiece<'a> {
     pub words: Option<&'a [u64]>,
     /// Size in bytes.
     pub bytes: usize,
+}
+
+/// Whether the context compiles a list, or is between glBegin and glEnd: it takes no commands of a snapshot then.
+pub fn is_busy<S: Scope>(context: &Context<S>) -> bool {
+    context.list != 0 || context.begun.is_some()
 }
 
 /// Returns whether display lists have the command.

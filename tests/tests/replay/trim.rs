@@ -1,19 +1,27 @@
-//! `gapii-ctl trim`: some frames of a trace as a trace that replays alone, pixel for pixel.
+//! `gapii-ctl trim`: some frames or commands of a trace as a trace that replays alone, pixel for pixel.
 
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use gapii_tests::display::surfaceless;
-use gapii_tests::gapii::{Session, Trace};
+use gapii_tests::gapii::{Command as Recorded, Session, Trace};
+use gapii_tests::loading::offscreen;
 use gapii_tests::process::run;
-use gapii_tests::replays::{images, record_app_once};
+use gapii_tests::programs::program;
+use gapii_tests::replays::{Recorded as Played, images, record_app_once, replay, verified};
 use gapii_tests::search::driver::PERTURB;
 use gapii_tests::search::lab::Lab;
 use gapii_tests::search::program::Program;
 
 fn trim(session: &Session, trace: &Path, frames: &str, part: &Path) -> Command {
-    let mut command = session.ctl(["trim", "--frames", frames, "--json", "-o"]);
+    trim_by(session, trace, &["--frames", frames], part)
+}
+
+fn trim_by(session: &Session, trace: &Path, range: &[&str], part: &Path) -> Command {
+    let mut command = session.ctl(["trim", "--json"]);
+    command.args(range).arg("-o");
     command.arg(part).arg(trace);
     surfaceless(&mut command);
     command
@@ -42,11 +50,184 @@ fn check(app: &str, first: u64, end: u64) {
     assert_eq!(own.len() as u64, end - first);
 }
 
+/// The names of the commands of a trace that the program called.
+fn called(commands: &[Recorded]) -> Vec<&str> {
+    commands.iter().filter(|it| !it.setup).map(|it| it.name.as_str()).collect()
+}
+
+fn swaps(commands: &[Recorded]) -> u64 {
+    commands.iter().filter(|it| it.name == "eglSwapBuffers").count() as u64
+}
+
+/// A trace that is trimmed, with its commands and pictures.
+struct Whole {
+    trace: Trace,
+    commands: Vec<Recorded>,
+    pictures: Vec<PathBuf>,
+}
+
+impl Whole {
+    fn new(session: &Session, trace: Trace, pictures: &str) -> Self {
+        let commands = trace.commands();
+        let pictures = images(session, &trace.path, pictures).expect("pictures of the whole");
+        Self { trace, commands, pictures }
+    }
+
+    /// Trims the commands `range` into `part`, which has all of them from `first` on, answers them as the whole and draws the same
+    /// frames. Returns the part, and what trim says.
+    #[track_caller]
+    fn check(
+        &self,
+        session: &Session,
+        (range, first): (Range<u64>, u64),
+        part: &str,
+    ) -> (Trace, String) {
+        self.check_with(session, (range, first), part, &[])
+    }
+
+    /// [`Self::check`] with options of trim.
+    #[track_caller]
+    fn check_with(
+        &self,
+        session: &Session,
+        (range, first): (Range<u64>, u64),
+        part: &str,
+        options: &[&str],
+    ) -> (Trace, String) {
+        let folder = session.path(&format!("{part}-pictures"));
+        let part = Trace::new(session.path(part));
+        let [from, to] = [range.start, range.end].map(|seq| seq.to_string());
+        let range_of = ["--from", &from, "--to", &to];
+        let mut trim = trim_by(session, &self.trace.path, &range_of, &part.path);
+        let said = run(trim.args(options)).ok().stderr;
+        part.is_whole("exit");
+        let at = |seq: u64| self.commands.iter().position(|it| it.seq == Some(seq));
+        let begin = at(first).expect("the first command");
+        let end = at(range.end - 1).expect("the last command") + 1;
+        let own = part.commands();
+        assert_eq!(called(&own), called(&self.commands[begin..end]), "{range:?}");
+        let options = ["--strict", "--images", folder.to_str().expect("a path")];
+        verified(session, &part, &options).unwrap_or_else(|why| panic!("{range:?}: {why}"));
+        let before = swaps(&self.commands[..begin]);
+        for frame in 0..swaps(&own) {
+            let name = folder.join(format!("frame-{frame:06}.png"));
+            let same = picture(&self.pictures, before + frame) == picture(&[name], frame);
+            assert!(same, "{range:?}: frame {frame}");
+        }
+        (part, said)
+    }
+}
+
+#[test]
+fn commands_of_a_trace_are_played_alone() {
+    for app in ["animation", "framebuffers", "texture_updates"] {
+        let session = Session::new();
+        let Played { trace, .. } = record_app_once(&session, app, &[]).expect(app);
+        let whole = Whole::new(&session, trace, "whole");
+        let seq = |command: Option<&Recorded>| command.and_then(|it| it.seq).expect("a command");
+        let last = seq(whole.commands.last());
+        let draw = seq(whole.commands.iter().rev().find(|it| it.name.starts_with("glDraw")));
+        // From any command to any, within the first frame and later; from the last draw to the end.
+        for (at, range) in [3..last / 2, last / 2..last - 5, draw..last + 1].into_iter().enumerate()
+        {
+            let first = range.start;
+            let (_, said) = whole.check(&session, (range, first), &format!("{at}.gapii"));
+            assert!(!said.contains("begins with"), "{app}: {said}");
+        }
+        let range = last / 2..last + 1;
+        let first = range.start;
+        let (_, said) =
+            whole.check_with(&session, (range, first), "unused.gapii", &["--drop-unused"]);
+        assert!(said.contains("objects that the part does not use are not in it"), "{app}: {said}");
+    }
+}
+
+#[test]
+fn part_of_a_part_is_that_part_of_the_whole() {
+    let session = Session::new();
+    let Played { trace, .. } = record_app_once(&session, "animation", &[]).expect("a trace");
+    let whole = Whole::new(&session, trace, "whole");
+    let (first, _) = whole.check(&session, (100..250, 100), "first.gapii");
+    let (once, _) = whole.check(&session, (133..201, 133), "once.gapii");
+    let first = Whole::new(&session, first, "first");
+    let begin = first.commands.iter().find(|it| !it.setup).and_then(|it| it.seq);
+    let begin = begin.expect("a command") + 33;
+    let (twice, _) = first.check(&session, (begin..begin + 68, begin), "twice.gapii");
+    assert_eq!(called(&once.commands()), called(&twice.commands()));
+}
+
+/// Six textures are made and cleared, one after the other; the part clears the last one.
+#[test]
+fn part_without_unused_objects_is_smaller_and_draws_the_same() {
+    let session = Session::new();
+    let words = ["many", "6"];
+    let recording = session.record(&[], &offscreen(&program("many_textures"), words));
+    let commands = recording.trace.commands();
+    let clear = commands.iter().rfind(|it| it.name == "glClear").and_then(|it| it.seq);
+    let clear = clear.expect("a clear");
+    let parts =
+        [("whole.gapii", None), ("part.gapii", Some("--drop-unused"))].map(|(part, option)| {
+            let part = Trace::new(session.path(part));
+            let from = clear.to_string();
+            let mut trim = trim_by(&session, &recording.trace.path, &["--from", &from], &part.path);
+            let said = run(trim.args(option)).ok().stderr;
+            verified(&session, &part, &["--strict"]).unwrap_or_else(|why| panic!("{why}"));
+            let commands = part.commands();
+            assert_eq!(called(&commands), ["glClear", "glFinish"]);
+            let made = commands.iter().filter(|it| it.name.starts_with("glTexStorage2D")).count();
+            let at = commands.iter().find(|it| !it.setup).and_then(|it| it.seq).expect("the clear");
+            let folder = session.path(&format!("{made}-textures"));
+            let options = ["--at", &at.to_string(), "--images", folder.to_str().expect("a path")];
+            run(&mut replay(&session, &part.path, &options)).ok();
+            let entries = fs::read_dir(folder).expect("a folder").flatten();
+            let pictures = entries.map(|it| fs::read(it.path()).expect("a picture"));
+            (said, made, pictures.collect::<Vec<_>>())
+        });
+    let [(_, of_all, whole), (said, of_used, part)] = parts;
+    assert!(said.contains("5 objects that the part does not use are not in it"), "{said}");
+    assert_eq!((of_all, of_used, whole.len()), (6, 1, 1));
+    assert!(whole == part);
+}
+
+/// A command between glBegin and glEnd in a list, one in the list behind them, and one in a snapshot.
+#[test]
+fn part_begins_where_a_snapshot_can_be_made_and_says_so() {
+    let session = Session::new();
+    let recording = session.record(&[], &offscreen(&program("desktop_lists"), [""; 0]));
+    let whole = Whole::new(&session, recording.trace, "whole");
+    let commands = &whole.commands;
+    let behind = |name: &str, from: usize| {
+        from + 1 + commands[from..].iter().position(|it| it.name == name).expect(name)
+    };
+    let seq = |at: usize| commands[at].seq.expect("a number");
+    let (begun, ended) = (behind("glBegin", 0), behind("glEnd", 0));
+    let (listed, swapped) = (behind("glEndList", 0), behind("eglSwapBuffers", 0));
+    assert!(begun < ended && ended < listed && listed < swapped);
+    // Lists have names in their commands, so all objects stay.
+    let range = seq(listed)..seq(swapped);
+    let unused = ["--drop-unused"];
+    let (_, said) = whole.check_with(&session, (range, seq(listed)), "unused.gapii", &unused);
+    assert!(said.contains("0 objects"), "{said}");
+    for (at, from) in [begun, ended].into_iter().enumerate() {
+        let range = seq(from)..seq(swapped);
+        let part = format!("{at}.gapii");
+        let (_, said) = whole.check(&session, (range, seq(listed)), &part);
+        let words = format!("it begins with command {}", seq(listed));
+        assert!(said.contains(&words), "{said}");
+    }
+    let part = Whole::new(&session, Trace::new(session.path("1.gapii")), "part");
+    let mut own = part.commands.iter().filter(|it| !it.setup).filter_map(|it| it.seq);
+    let (first, end) = (own.next().expect("a command"), own.next_back().expect("a command"));
+    let (_, said) = part.check(&session, (first - 1..end, first), "of_part.gapii");
+    assert!(said.contains(&format!("it begins with command {first}")), "{said}");
+}
+
 #[test]
 fn frames_of_a_trace_are_played_alone() {
     for app in ["animation", "framebuffers", "texture_updates", "transform_feedback"] {
         check(app, 2, 4);
     }
+    check("animation", 1, 3);
 }
 
 #[test]
@@ -86,7 +267,25 @@ fn what_cannot_be_trimmed_is_refused_and_leaves_no_file() {
         assert!(!part.exists(), "{frames}");
     };
     refused("1000..1002", "has no such frame");
-    refused("1..3", "type `--frames 0..3`");
+    let end = recorded.trace.commands().last().and_then(|it| it.seq).expect("commands") + 1;
+    for (range, status, words) in [
+        (&["--from", &end.to_string()][..], 1, format!("its last one is {}", end - 1)),
+        (&["--to", &(end + 1).to_string()], 1, format!("type `--to {end}`")),
+        (&["--from", "34", "--to", "34"], 2, "type `--from 34 --to 35`".to_owned()),
+        (&["--from", "34", "--to", "30"], 2, "type `--from 34 --to 35`".to_owned()),
+        (&[], 2, "type `--from SEQ --to SEQ`".to_owned()),
+    ] {
+        let mut trim = trim_by(&session, &recorded.trace.path, range, &part);
+        let finished = run(&mut trim).exited_with(status);
+        assert!(finished.stderr.contains(&words), "{finished}");
+        assert!(!part.exists(), "{range:?}");
+    }
+    let recording = session.record(&[], &offscreen(&program("desktop_extensions"), [""; 0]));
+    let range = ["--from", "200", "--drop-unused"];
+    let mut trim_unused = trim_by(&session, &recording.trace.path, &range, &part);
+    let finished = run(&mut trim_unused).exited_with(1);
+    assert!(finished.stderr.contains("calls glPush"), "{finished}");
+    assert!(!part.exists());
     let older = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/traces/level_zero.gapii");
     let finished = run(&mut trim(&session, &older, "0..1", &part)).exited_with(1);
     assert!(finished.stderr.contains("Level Zero"), "{finished}");
