@@ -207,6 +207,7 @@ driver_functions! {
         is_shader = GL_IS_SHADER(name: u32) -> u8;
         is_texture = GL_IS_TEXTURE(name: u32) -> u8;
         matrix_mode = GL_MATRIX_MODE(mode: u32);
+        pixel_transfer = GL_PIXEL_TRANSFERF(name: u32, value: f32);
         pause_transform_feedback = GL_PAUSE_TRANSFORM_FEEDBACK();
         pop_matrix = GL_POP_MATRIX();
         push_matrix = GL_PUSH_MATRIX();
@@ -376,6 +377,7 @@ driver_functions! {
         egl_get_sync_attrib = EGL_GET_SYNC_ATTRIB_KHR(
             display: u64, sync: u64, name: i32, out: *mut i32
         ) -> u32;
+        get_attrib_doubles = GL_GET_VERTEX_ATTRIB_LDV(index: u32, name: u32, out: *mut f64);
         get_attrib_integers = GL_GET_VERTEX_ATTRIB_IIV(index: u32, name: u32, out: *mut i32);
         get_attachment_oes = GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES(
             target: u32, point: u32, name: u32, out: *mut i32

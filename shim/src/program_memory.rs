@@ -2,9 +2,9 @@
 //! indices that draws use; and what only the driver knows of a context. Unreadable memory is an answer, not a fault.
 
 use gapii_commands::constants::{
-    GL_LIST_BASE, GL_RENDERBUFFER, GL_RENDERBUFFER_BINDING, GL_RENDERBUFFER_DEPTH_SIZE,
-    GL_RENDERBUFFER_HEIGHT, GL_RENDERBUFFER_STENCIL_SIZE, GL_RENDERBUFFER_WIDTH,
-    GL_TEXTURE_COMPRESSED, GL_TEXTURE_COMPRESSED_IMAGE_SIZE, GL_TRANSFORM_FEEDBACK_ACTIVE,
+    GL_RENDERBUFFER, GL_RENDERBUFFER_BINDING, GL_RENDERBUFFER_DEPTH_SIZE, GL_RENDERBUFFER_HEIGHT,
+    GL_RENDERBUFFER_STENCIL_SIZE, GL_RENDERBUFFER_WIDTH, GL_TEXTURE_COMPRESSED,
+    GL_TEXTURE_COMPRESSED_IMAGE_SIZE, GL_TRANSFORM_FEEDBACK_ACTIVE,
 };
 use gapii_recorder::ErrnoGuard;
 use gapii_recorder::program::{guarded, pages};
@@ -37,15 +37,6 @@ impl Memory for ProgramMemory {
         // SAFETY: the variable has one value.
         unsafe { driver_functions::get_integers(GL_TRANSFORM_FEEDBACK_ACTIVE, &raw mut is_active) };
         Some(is_active != 0)
-    }
-
-    #[cold]
-    fn list_base(&self) -> i64 {
-        let _errno = ErrnoGuard::save();
-        let mut base = 0;
-        // SAFETY: the variable has one value.
-        unsafe { driver_functions::get_integers(GL_LIST_BASE, &raw mut base) };
-        i64::from(base)
     }
 
     #[cold]

@@ -32,11 +32,6 @@ pub trait Memory {
         None
     }
 
-    /// What `GL_LIST_BASE` is in the driver; 0 without a driver. The current context has display lists.
-    fn list_base(&self) -> i64 {
-        0
-    }
-
     /// What the driver answers when it is asked for `name` of a level of the texture that is bound to `target`, which has
     /// this level. `None` without a driver, and if the image has no such size. The current context has desktop OpenGL.
     fn texture_level(&self, target: u32, level: i32, name: u32) -> Option<i32> {
@@ -100,10 +95,6 @@ impl<M: Memory + ?Sized> Memory for &M {
 
     fn bound_renderbuffer(&self) -> Option<BoundRenderbuffer> {
         M::bound_renderbuffer(self)
-    }
-
-    fn list_base(&self) -> i64 {
-        M::list_base(self)
     }
 
     fn texture_level(&self, target: u32, level: i32, name: u32) -> Option<i32> {

@@ -6,7 +6,7 @@
 
 #define FRAMES 5
 
-static GLuint lists, letters, textures[3], program;
+static GLuint lists, letters, textures[3], generating, program, pipeline;
 static GLfloat line[] = {-0.9f, -0.9f, 0.2f, 0.3f, 0.9f, -0.7f, 0.5f, 0.9f};
 static GLfloat feedback[256];
 static GLuint selection[64];
@@ -40,6 +40,107 @@ static void start_textures(void)
         F(glTexParameteri)(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
         F(glTexImage2D)(GL_TEXTURE_2D, 0, GL_RGBA8, 16, 16, 0, GL_RGBA, GL_UNSIGNED_BYTE, texels);
     }
+}
+
+/* Images of textures without a name, of several formats, and textures whose mipmaps the driver makes. */
+static void start_default_textures(void)
+{
+    static const GLenum faces[] = {GL_TEXTURE_CUBE_MAP_POSITIVE_X, GL_TEXTURE_CUBE_MAP_NEGATIVE_X,
+                                   GL_TEXTURE_CUBE_MAP_POSITIVE_Y, GL_TEXTURE_CUBE_MAP_NEGATIVE_Y,
+                                   GL_TEXTURE_CUBE_MAP_POSITIVE_Z, GL_TEXTURE_CUBE_MAP_NEGATIVE_Z};
+    unsigned char texels[16 * 16 * 4];
+    fill(texels, sizeof texels, 21);
+    F(glPixelStorei)(GL_UNPACK_ALIGNMENT, 1);
+    F(glTexParameteri)(GL_TEXTURE_1D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    F(glTexImage1D)(GL_TEXTURE_1D, 0, GL_RGB, 16, 0, GL_RGB, GL_UNSIGNED_SHORT_5_6_5, texels);
+    F(glTexParameteri)(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST_MIPMAP_NEAREST);
+    F(glTexParameteri)(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 1);
+    F(glTexParameterf)(GL_TEXTURE_2D, GL_TEXTURE_LOD_BIAS, 0.5f);
+    F(glTexImage2D)(GL_TEXTURE_2D, 0, 3, 10, 6, 0, GL_RGB, GL_UNSIGNED_BYTE, texels);
+    F(glTexImage2D)(GL_TEXTURE_2D, 1, 3, 5, 3, 0, GL_RGB, GL_UNSIGNED_BYTE, texels + 31);
+    F(glTexParameteri)(GL_TEXTURE_3D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    F(glTexImage3D)(GL_TEXTURE_3D, 0, GL_RGBA16, 3, 4, 2, 0, GL_RGBA, GL_UNSIGNED_SHORT, texels);
+    F(glTexParameteri)(GL_TEXTURE_RECTANGLE, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    F(glTexImage2D)(GL_TEXTURE_RECTANGLE, 0, GL_LUMINANCE_ALPHA, 7, 5, 0, GL_LUMINANCE_ALPHA, GL_UNSIGNED_BYTE, texels);
+    for (int i = 0; i < 6; i++)
+        F(glTexImage2D)(faces[i], 0, GL_RGBA8, 4, 4, 0, GL_RGBA, GL_UNSIGNED_BYTE, texels + 16 * i);
+    F(glTexParameteri)(GL_TEXTURE_CUBE_MAP, GL_GENERATE_MIPMAP, GL_TRUE);
+    F(glTexParameterf)(GL_TEXTURE_CUBE_MAP, GL_TEXTURE_PRIORITY, 0.25f);
+    /* The second level is not the mipmap of the first, until the first changes. */
+    F(glGenTextures)(1, &generating);
+    F(glBindTexture)(GL_TEXTURE_1D, generating);
+    F(glTexParameteri)(GL_TEXTURE_1D, GL_TEXTURE_MIN_FILTER, GL_NEAREST_MIPMAP_NEAREST);
+    F(glTexParameterf)(GL_TEXTURE_1D, GL_TEXTURE_LOD_BIAS, 1.0f);
+    F(glTexParameteri)(GL_TEXTURE_1D, GL_GENERATE_MIPMAP, GL_TRUE);
+    F(glTexImage1D)(GL_TEXTURE_1D, 0, GL_RGBA8, 16, 0, GL_RGBA, GL_UNSIGNED_BYTE, texels);
+    F(glTexSubImage1D)(GL_TEXTURE_1D, 1, 0, 8, GL_RGBA, GL_UNSIGNED_BYTE, texels + 99);
+    F(glPrioritizeTextures)(1, &generating, (const GLfloat[]){0.75f});
+    F(glBindTexture)(GL_TEXTURE_1D, 0);
+    F(glPixelStorei)(GL_UNPACK_ALIGNMENT, 4);
+    no_error("the textures");
+}
+
+static void textured(GLenum target, GLfloat x, GLfloat scale)
+{
+    F(glEnable)(target);
+    F(glBegin)(GL_TRIANGLE_STRIP);
+    for (int i = 0; i < 4; i++) {
+        GLfloat s = (GLfloat)(i % 2), t = (GLfloat)(i / 2);
+        F(glTexCoord3f)(s * scale, t * scale, 0.4f);
+        F(glVertex2f)(x + 0.2f * s, 0.7f + 0.2f * t);
+    }
+    F(glEnd)();
+    F(glDisable)(target);
+}
+
+static void draw_default_textures(int number)
+{
+    unsigned char texels[16 * 4];
+    GLint bound = 0;
+    F(glGetIntegerv)(GL_TEXTURE_BINDING_2D, &bound);
+    F(glBindTexture)(GL_TEXTURE_2D, 0);
+    textured(GL_TEXTURE_1D, -0.9f, 1.0f);
+    textured(GL_TEXTURE_2D, -0.6f, 1.0f);
+    textured(GL_TEXTURE_2D, -0.6f, 3.0f);
+    textured(GL_TEXTURE_3D, -0.3f, 1.0f);
+    textured(GL_TEXTURE_CUBE_MAP, 0.0f, 1.0f);
+    textured(GL_TEXTURE_RECTANGLE, 0.3f, 5.0f);
+    F(glBindTexture)(GL_TEXTURE_2D, (GLuint)bound);
+    F(glBindTexture)(GL_TEXTURE_1D, generating);
+    textured(GL_TEXTURE_1D, 0.6f, 1.0f);
+    if (number == 2) {
+        fill(texels, sizeof texels, 5);
+        F(glTexSubImage1D)(GL_TEXTURE_1D, 0, 0, 16, GL_RGBA, GL_UNSIGNED_BYTE, texels);
+    }
+    F(glBindTexture)(GL_TEXTURE_1D, 0);
+}
+
+/* Shaders of a program pipeline, one of which has a subroutine, and an attribute of double precision. */
+static void start_pipeline(void)
+{
+    static const char *const vertex =
+        "#version 420 compatibility\nlayout(location = 3) in dvec2 wide;\n"
+        "out gl_PerVertex { vec4 gl_Position; };\nlayout(location = 0) out vec2 at;\n"
+        "void main() { at = vec2(wide * 1.0e9); gl_Position = vec4(gl_Vertex.xy, 0.0, 1.0); }\n";
+    static const char *const fragment =
+        "#version 420 compatibility\n#extension GL_ARB_separate_shader_objects : require\n"
+        "layout(location = 0) in vec2 at;\nsubroutine vec4 way(vec2 it);\n"
+        "subroutine(way) vec4 one(vec2 it) { return vec4(it, 0, 1); }\n"
+        "subroutine(way) vec4 other(vec2 it) { return vec4(0.5, it, 1); }\n"
+        "subroutine uniform way chosen;\nvoid main() { gl_FragColor = chosen(at); }\n";
+    GLuint stages[2] = {F(glCreateShaderProgramv)(GL_VERTEX_SHADER, 1, &vertex),
+                        F(glCreateShaderProgramv)(GL_FRAGMENT_SHADER, 1, &fragment)};
+    for (int i = 0; i < 2; i++) {
+        GLint linked = 0;
+        F(glGetProgramiv)(stages[i], GL_LINK_STATUS, &linked);
+        must(linked, "glCreateShaderProgramv");
+    }
+    F(glGenProgramPipelines)(1, &pipeline);
+    F(glUseProgramStages)(pipeline, GL_VERTEX_SHADER_BIT, stages[0]);
+    F(glUseProgramStages)(pipeline, GL_FRAGMENT_SHADER_BIT, stages[1]);
+    F(glVertexAttribL4d)(3, 0.3e-9, 0.8e-9, 5.0e-9, 7.0e-9);
+    F(glVertexAttribI4i)(4, 1 << 30, -7, 3, 2);
+    no_error("the pipeline");
 }
 
 static void start_lists(void)
@@ -114,6 +215,15 @@ static void start_lists(void)
     F(glPixelStorei)(GL_UNPACK_ALIGNMENT, 4);
     F(glListBase)(letters);
     F(glCallList)(lists + 4);
+    /* 9 calls 10, which binds another texture, by the base that it sets. */
+    F(glNewList)(lists + 10, GL_COMPILE);
+    F(glBindTexture)(GL_TEXTURE_2D, textures[0]);
+    F(glEndList)();
+    F(glNewList)(lists + 9, GL_COMPILE);
+    F(glListBase)(lists + 8);
+    F(glCallLists)(1, GL_UNSIGNED_BYTE, "\2");
+    F(glListBase)(letters);
+    F(glEndList)();
 }
 
 static void start_state(void)
@@ -134,6 +244,11 @@ static void start_state(void)
         F(glPushMatrix)();
         F(glRotatef)(7.0f, 0.0f, 0.0f, 1.0f);
     }
+    F(glMatrixMode)(GL_MATRIX1_ARB);
+    F(glTranslatef)(0.25f, 0.0f, 0.0f);
+    F(glPushMatrix)();
+    F(glScalef)(0.125f, 0.5f, 1.0f);
+    F(glMatrixMode)(GL_MODELVIEW);
     F(glLightfv)(GL_LIGHT1, GL_POSITION, (const GLfloat[]){0.3f, 0.4f, 1.0f, 0.0f});
     F(glLightfv)(GL_LIGHT1, GL_DIFFUSE, (const GLfloat[]){0.9f, 0.8f, 0.7f, 1.0f});
     F(glLightModeli)(GL_LIGHT_MODEL_TWO_SIDE, 1);
@@ -173,7 +288,7 @@ static void start_state(void)
     F(glFeedbackBuffer)(256, GL_3D_COLOR, feedback);
     static const char text[] =
         "!!ARBfp1.0\nPARAM a = program.local[1];\nPARAM b = program.env[2];\n"
-        "ADD result.color, a, b;\nEND\n";
+        "PARAM c = state.matrix.program[1].row[0];\nTEMP t;\nADD t, a, b;\nADD result.color, t, c;\nEND\n";
     F(glGenProgramsARB)(1, &program);
     F(glBindProgramARB)(GL_FRAGMENT_PROGRAM_ARB, program);
     F(glProgramStringARB)(GL_FRAGMENT_PROGRAM_ARB, GL_PROGRAM_FORMAT_ASCII_ARB, sizeof text - 1, text);
@@ -188,6 +303,19 @@ static void answers(void)
                                    GL_ACTIVE_TEXTURE, GL_TEXTURE_BINDING_2D, GL_LIST_BASE, GL_SHADE_MODEL,
                                    GL_CURRENT_RASTER_POSITION_VALID, GL_MATRIX_MODE, GL_ALPHA_TEST_FUNC};
     GLfloat matrix[16], raster[4], color[4], plane[4], material[4], light[4];
+    GLdouble wide[4] = {0};
+    GLint whole[4] = {0}, generates[2] = {0};
+    GLfloat priorities[2] = {0};
+    F(glGetVertexAttribLdv)(3, GL_CURRENT_VERTEX_ATTRIB, wide);
+    F(glGetVertexAttribIiv)(4, GL_CURRENT_VERTEX_ATTRIB, whole);
+    F(glBindTexture)(GL_TEXTURE_1D, generating);
+    F(glGetTexParameteriv)(GL_TEXTURE_1D, GL_GENERATE_MIPMAP, &generates[0]);
+    F(glGetTexParameteriv)(GL_TEXTURE_CUBE_MAP, GL_GENERATE_MIPMAP, &generates[1]);
+    F(glGetTexParameterfv)(GL_TEXTURE_1D, GL_TEXTURE_PRIORITY, &priorities[0]);
+    F(glGetTexParameterfv)(GL_TEXTURE_CUBE_MAP, GL_TEXTURE_PRIORITY, &priorities[1]);
+    F(glBindTexture)(GL_TEXTURE_1D, 0);
+    printf("attributes %.12g %.12g %d textures %d %d %g %g\n", wide[1], wide[3], whole[0], generates[0], generates[1],
+           (double)priorities[0], (double)priorities[1]);
     printf("answers");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         GLint value = 0;
@@ -212,6 +340,11 @@ static void frame(int number)
     answers();
     F(glClearColor)(0.1f, 0.1f, 0.1f * (GLfloat)number, 1.0f);
     F(glClear)(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
+    /* With the subroutine that was chosen in the frame before. */
+    if (number > 0)
+        F(glRectf)(0.7f, 0.2f, 0.95f, 0.5f);
+    F(glBindProgramPipeline)(0);
+    draw_default_textures(number);
     F(glEnable)(GL_TEXTURE_2D);
     F(glCallList)(lists);
     F(glEnable)(GL_TEXTURE_GEN_S);
@@ -242,8 +375,10 @@ static void frame(int number)
     hits = F(glRenderMode)(GL_RENDER);
     printf("feedback %d %g hits %d %u\n", written, (double)feedback[2], hits, selection[3]);
     /* What the lists change is found in the next frame. */
-    if (number == 1)
+    if (number == 1) {
         F(glCallList)(lists + 3);
+        F(glCallList)(lists + 9);
+    }
     if (number == 2)
         F(glCallList)(lists + 5);
     if (number == 3)
@@ -251,13 +386,17 @@ static void frame(int number)
     F(glPopMatrix)();
     F(glPushMatrix)();
     F(glTranslatef)(0.01f * (GLfloat)number, 0.0f, 0.0f);
+    F(glBindProgramPipeline)(pipeline);
+    F(glUniformSubroutinesuiv)(GL_FRAGMENT_SHADER, 1, (const GLuint[]){number % 2 == 0 ? 0 : 1});
     desktop_end_frame();
 }
 
 int main(void)
 {
     desktop_open(0, 0);
+    start_default_textures();
     start_textures();
+    start_pipeline();
     start_lists();
     start_state();
     for (int i = 0; i < FRAMES; i++)

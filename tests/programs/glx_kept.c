@@ -8,6 +8,7 @@
 #include <GL/glxext.h>
 #include <X11/Xlib.h>
 #include <X11/Xutil.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,6 +111,31 @@ static void start(void)
     must(glGetError() == GL_NO_ERROR, "the start");
 }
 
+/* Of a list that another thread has begun. */
+static void *end_list(void *none)
+{
+    must(glXMakeCurrent(display, plain, of_visual), "glXMakeCurrent");
+    glRectf(-0.5f, -0.5f, 0.5f, 0.5f);
+    glEndList();
+    glXMakeContextCurrent(display, None, None, NULL);
+    return none;
+}
+
+/* Lists whose commands the program does not call, or not in one thread. */
+static void start_lists(void)
+{
+    pthread_t other;
+    Font font = XLoadFont(display, "fixed");
+    must(glXMakeCurrent(display, plain, of_visual), "glXMakeCurrent");
+    GLuint lists = glGenLists(4);
+    glXUseXFont(font, 'a', 3, (int)lists);
+    glNewList(lists + 3, GL_COMPILE);
+    glColor3f(1.0f, 0.0f, 0.0f);
+    glXMakeContextCurrent(display, None, None, NULL);
+    must(pthread_create(&other, NULL, end_list, NULL) == 0, "pthread_create");
+    must(pthread_join(other, NULL) == 0, "pthread_join");
+}
+
 static void say(int frame, const char *what, int width, int height)
 {
     static unsigned char pixels[SIDE * SIDE][4];
@@ -133,6 +159,7 @@ int main(void)
 {
     open_all();
     start();
+    start_lists();
     for (int frame = 0; frame < FRAMES; frame++) {
         must(glXMakeContextCurrent(display, pbuffer, pbuffer, sharing), "glXMakeContextCurrent");
         glViewport(0, 0, 40, 24);

@@ -71,11 +71,15 @@ impl Program {
     pub fn is_compiled(&self, command: &Command) -> bool {
         let is_desktop = command.desktop_version.is_some()
             || matches!(command.origin, Origin::DesktopExtension | Origin::SharedExtension);
-        let is_never = |(role, of): &(Role, Slotted)| {
-            *role == Role::NeverCompiled
-                && matches!(of, Slotted::Command(name) if *name == command.name)
+        is_desktop && command.api == "gl" && !self.has_role(command, Role::NeverCompiled)
+    }
+
+    /// Whether a command has the role.
+    pub fn has_role(&self, command: &Command, role: Role) -> bool {
+        let is_of = |(it, of): &(Role, Slotted)| {
+            *it == role && matches!(of, Slotted::Command(name) if *name == command.name)
         };
-        is_desktop && command.api == "gl" && !self.roles.iter().any(is_never)
+        self.roles.iter().any(is_of)
     }
 }
 
@@ -450,6 +454,8 @@ pub enum Role {
     ReadsFramebuffer,
     /// The command is executed at once while a display list is compiled, and never compiled into it.
     NeverCompiled,
+    /// The command takes pixels from the pixel unpack buffer when a display list is compiled.
+    Unpacks,
 }
 
 impl Role {

@@ -945,7 +945,7 @@ plain! {
         sizes::light_values(pname) } else { 0 }, 4)]; finish
 }
 plain! { GL_LINE_STIPPLE: glLineStipple(factor: i32, pattern: u16); enter EFFECT; finish }
-plain! { GL_LIST_BASE: glListBase(base: u32); enter EFFECT; finish }
+followed! { GL_LIST_BASE: glListBase(base: u32); state gl [tracked enter]; enter EFFECT; finish }
 plain! {
     GL_LOAD_MATRIXD: glLoadMatrixd(m: *const f64);
     enter EFFECT, [observe::array(m, 16, 8)]; finish

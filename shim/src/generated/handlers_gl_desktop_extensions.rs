@@ -4290,17 +4290,17 @@ plain! {
     GL_VERTEX_ATTRIB_L1I64V_NV: glVertexAttribL1i64vNV(index: u32, v: *const i64);
     enter EFFECT, [observe::array(v, 1, 8)]; finish
 }
-plain! {
+followed! {
     GL_VERTEX_ATTRIB_L1UI64_ARB: glVertexAttribL1ui64ARB(index: u32, x: u64);
-    enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
 plain! {
     GL_VERTEX_ATTRIB_L1UI64_NV: glVertexAttribL1ui64NV(index: u32, x: u64);
     enter EFFECT; finish
 }
-plain! {
+followed! {
     GL_VERTEX_ATTRIB_L1UI64V_ARB: glVertexAttribL1ui64vARB(index: u32, v: *const u64);
-    enter EFFECT, [observe::array(v, 1, 8)]; finish
+    state gl [tracked enter]; enter EFFECT, [observe::array(v, 1, 8)]; finish
 }
 plain! {
     GL_VERTEX_ATTRIB_L1UI64V_NV: glVertexAttribL1ui64vNV(index: u32, v: *const u64);

@@ -672,7 +672,7 @@ followed! {
 }
 followed! {
     GLX_USE_X_FONT: glXUseXFont(font: *mut c_void, first: i32, count: i32, list: i32);
-    state process [enter]; enter EFFECT, []; finish
+    state process [tracked enter]; enter EFFECT, []; finish
 }
 plain! {
     GLX_WAIT_FOR_MSC_OML: glXWaitForMscOML(dpy: *mut c_void, drawable: *mut c_void,

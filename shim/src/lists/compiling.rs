@@ -14,11 +14,10 @@ use gapii_commands::constants::{
 use gapii_recorder::program::guarded;
 use gapii_recorder::{Keeper, Thread};
 use gapii_state::Context;
-use gapii_state::gl::lists::{Piece, head, is_compiled, piece_head};
+use gapii_state::gl::lists::{Piece, head, is_compiled, piece_head, unpacks};
 
 use crate::generated::ids;
 use crate::generated::ids::GL_PIXEL_STOREI;
-use crate::generated::names::NAMES;
 use crate::snapshot::es1::{Takes, client_arrays};
 use crate::tls::{Words, words};
 use crate::tracking;
@@ -210,7 +209,7 @@ impl Keeper for Compiling {
             let unpack = tracking::with_state(|state| state.context.as_deref().map(unpack_of));
             self.set_unpack(unpack.flatten().unwrap_or(INITIAL));
         }
-        if has_unpack_buffer() && reads_pixels(id) {
+        if unpacks(id) && has_unpack_buffer() {
             self.is_cut.set(true);
         }
         let arrays = if reads_arrays(id) { self.set_arrays() } else { Vec::new() };
@@ -247,15 +246,6 @@ fn reads_arrays(id: u16) -> bool {
             | ids::GL_MULTI_DRAW_ELEMENTS
             | ids::GL_MULTI_DRAW_ELEMENTS_EXT
     )
-}
-
-/// Whether a command reads pixels, which may be in a buffer.
-fn reads_pixels(id: u16) -> bool {
-    let name = NAMES.get(usize::from(id)).and_then(|name| name.to_str().ok()).unwrap_or("");
-    let kinds = ["glTex", "glMultiTex", "glCompressed", "glBitmap", "glDrawPixels", "glPolygonS"];
-    let is_of_kind = kinds.iter().any(|kind| name.starts_with(kind));
-    is_of_kind && !name.contains("Coord") && !name.contains("Parameter")
-        || name.starts_with("glPixelMap")
 }
 
 fn has_unpack_buffer() -> bool {

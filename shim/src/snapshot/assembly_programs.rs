@@ -23,6 +23,11 @@ const TARGETS: [(u32, &str); 2] = [
 /// Most parameters that are described.
 const PARAMETERS_MAX: u32 = 4096;
 
+/// Whether the context has programs in assembly language.
+pub fn are_in(driver: &Gl) -> bool {
+    TARGETS.iter().any(|(_, extension)| driver.has(extension))
+}
+
 /// Describes the programs of the context's share group.
 pub fn describe(emitter: &mut Emitter, context: &Context) {
     let programs: Vec<(u32, u32)> = {

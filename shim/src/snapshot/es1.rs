@@ -152,8 +152,7 @@ const GL_COORD_REPLACE: u32 = constants::GL_COORD_REPLACE_OES;
 const GL_ACTIVE_TEXTURE_NAME: u32 = constants::GL_ACTIVE_TEXTURE;
 const GL_CLIENT_ACTIVE_TEXTURE_NAME: u32 = constants::GL_CLIENT_ACTIVE_TEXTURE;
 
-/// Describes parameters of two-dimensional textures that no version with shaders alone has: mipmap generation, and in OpenGL
-/// ES 1 crop rectangles.
+/// Describes parameters of two-dimensional textures that only OpenGL ES 1 has: mipmap generation and crop rectangles.
 pub fn describe_textures(emitter: &mut Emitter, context: &Context, driver: &Gl) {
     let textures: Vec<u32> = {
         let group = context.group.lock();

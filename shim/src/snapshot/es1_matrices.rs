@@ -1,10 +1,12 @@
-//! Matrix stacks of OpenGL ES 1 and of the compatibility profile of OpenGL, up to 64 matrices deep. A query returns only the
-//! top matrix, so matrices are popped to read those below, and pushed again.
+//! Matrix stacks of OpenGL ES 1 and of the compatibility profile of OpenGL, up to 64 matrices deep, and those of programs in
+//! assembly language (`GL_ARB_vertex_program`, 2.14.6). A query returns only the top matrix, so matrices are popped to read
+//! those below, and pushed again.
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
-    GL_MODELVIEW, GL_MODELVIEW_MATRIX, GL_MODELVIEW_STACK_DEPTH, GL_PROJECTION,
-    GL_PROJECTION_MATRIX, GL_PROJECTION_STACK_DEPTH, GL_TEXTURE, GL_TEXTURE_MATRIX,
+    GL_CURRENT_MATRIX_ARB, GL_CURRENT_MATRIX_STACK_DEPTH_ARB, GL_MATRIX0_ARB,
+    GL_MAX_PROGRAM_MATRICES_ARB, GL_MODELVIEW, GL_MODELVIEW_MATRIX, GL_MODELVIEW_STACK_DEPTH,
+    GL_PROJECTION, GL_PROJECTION_MATRIX, GL_PROJECTION_STACK_DEPTH, GL_TEXTURE, GL_TEXTURE_MATRIX,
     GL_TEXTURE_STACK_DEPTH,
 };
 
@@ -45,15 +47,36 @@ pub fn describe_of_unit(emitter: &mut Emitter) {
     gl::matrix_mode(mode);
 }
 
+/// Describes the stacks of programs in assembly language that the program has used. Leaves the matrix mode.
+pub fn describe_of_programs(emitter: &mut Emitter) {
+    let mode = gl::integer(GL_MATRIX_MODE_NAME) as u32;
+    let count = gl::integer(GL_MAX_PROGRAM_MATRICES_ARB).clamp(0, 32) as u32;
+    for mode in (GL_MATRIX0_ARB..).take(count as usize) {
+        let (depth, top) = (GL_CURRENT_MATRIX_STACK_DEPTH_ARB, GL_CURRENT_MATRIX_ARB);
+        let matrices = Stack { mode, depth, top }.matrices();
+        if matrices != [IDENTITY] {
+            describe_stack(emitter, mode, &matrices);
+        }
+    }
+    gl::matrix_mode(mode);
+}
+
+const IDENTITY: [f32; 16] =
+    [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0];
+
+fn describe_stack(emitter: &mut Emitter, mode: u32, matrices: &[[f32; 16]]) {
+    emitter.command(GL_MATRIX_MODE).arg(mode).done();
+    for (at, matrix) in matrices.iter().enumerate() {
+        if at != 0 {
+            emitter.command(GL_PUSH_MATRIX).done();
+        }
+        emitter.command(GL_LOAD_MATRIXF).numbers(matrix).done();
+    }
+}
+
 impl Stack {
     fn describe(&self, emitter: &mut Emitter) {
-        emitter.command(GL_MATRIX_MODE).arg(self.mode).done();
-        for (at, matrix) in self.matrices().iter().enumerate() {
-            if at != 0 {
-                emitter.command(GL_PUSH_MATRIX).done();
-            }
-            emitter.command(GL_LOAD_MATRIXF).numbers(matrix).done();
-        }
+        describe_stack(emitter, self.mode, &self.matrices());
     }
 
     /// Returns the matrices, the top one last. Leaves the matrix mode of this stack.

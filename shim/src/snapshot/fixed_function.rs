@@ -14,6 +14,7 @@ use gapii_state::Context;
 use gapii_state::read_back::{Driver, NEVER};
 
 use super::emit::Emitter;
+use super::plain_pixels::{TRANSFERS, with_plain_packing};
 use super::{assembly_programs, es1, es1_matrices, gl};
 use crate::driver_calls::Gl;
 use crate::generated::ids;
@@ -52,43 +53,16 @@ const CAPABILITIES: [(u32, (u8, u8)); 31] = [
     (GL_MAP2_VERTEX_3, (1, 0)),
     (GL_MAP2_VERTEX_4, (1, 0)),
 ];
-/// Capabilities of each texture unit.
-const OF_UNITS: [(u32, (u8, u8)); 9] = [
+/// Capabilities of each texture unit, and the version of OpenGL that adds each; also `GL_TEXTURE_RECTANGLE`.
+const OF_UNITS: [(u32, (u8, u8)); 8] = [
     (GL_TEXTURE_1D, (1, 0)),
     (GL_TEXTURE_2D, (1, 0)),
     (GL_TEXTURE_3D, (1, 2)),
     (GL_TEXTURE_CUBE_MAP, (1, 3)),
-    (GL_TEXTURE_RECTANGLE, (3, 1)),
     (GL_TEXTURE_GEN_S, (1, 0)),
     (GL_TEXTURE_GEN_T, (1, 0)),
     (GL_TEXTURE_GEN_R, (1, 0)),
     (GL_TEXTURE_GEN_Q, (1, 0)),
-];
-/// Parameters of glPixelTransferf.
-const TRANSFERS: [u32; 14] = [
-    GL_MAP_COLOR,
-    GL_MAP_STENCIL,
-    GL_INDEX_SHIFT,
-    GL_INDEX_OFFSET,
-    GL_RED_SCALE,
-    GL_RED_BIAS,
-    GL_GREEN_SCALE,
-    GL_GREEN_BIAS,
-    GL_BLUE_SCALE,
-    GL_BLUE_BIAS,
-    GL_ALPHA_SCALE,
-    GL_ALPHA_BIAS,
-    GL_DEPTH_SCALE,
-    GL_DEPTH_BIAS,
-];
-/// Parameters of glPixelStore that tell where the driver writes a pattern or a map, with their initial values.
-const PACK: [(u32, i32); 6] = [
-    (GL_PACK_SWAP_BYTES, 0),
-    (GL_PACK_LSB_FIRST, 0),
-    (GL_PACK_ROW_LENGTH, 0),
-    (GL_PACK_SKIP_ROWS, 0),
-    (GL_PACK_SKIP_PIXELS, 0),
-    (GL_PACK_ALIGNMENT, 4),
 ];
 const HINTS: [(u32, (u8, u8)); 4] = [
     (GL_FOG_HINT, (1, 0)),
@@ -119,6 +93,9 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
     }
     describe_lighting(emitter, &has);
     describe_units(emitter, &driver);
+    if assembly_programs::are_in(&driver) {
+        es1_matrices::describe_of_programs(emitter);
+    }
     es1_matrices::describe(emitter);
     if has_position != 0 {
         describe_raster_position(emitter, &has);
@@ -322,6 +299,9 @@ fn describe_units(emitter: &mut Emitter, driver: &Gl) {
         for (name, _) in OF_UNITS.iter().filter(|(_, version)| has(*version)) {
             describe_capability(emitter, *name);
         }
+        if has((3, 1)) || driver.has("GL_ARB_texture_rectangle") {
+            describe_capability(emitter, GL_TEXTURE_RECTANGLE);
+        }
         es1_matrices::describe_of_unit(emitter);
     }
     gl::active_texture(active);
@@ -443,19 +423,4 @@ fn describe_pixel_operations(emitter: &mut Emitter, has: &impl Fn((u8, u8)) -> b
         command.arg(bytes.as_ptr()).range(2, &bytes).done();
     }
     emitter.command(ids::GL_LIST_BASE).arg(gl::integer(constants::GL_LIST_BASE)).done();
-}
-
-/// Has the driver write to memory, row by row, whatever the program has set for reading pixels.
-fn with_plain_packing(has: &impl Fn((u8, u8)) -> bool, ask: impl FnOnce()) {
-    let before = PACK.map(|(name, _)| (name, gl::integer(name)));
-    let bound = if has((2, 1)) { gl::integer(GL_PIXEL_PACK_BUFFER_BINDING) } else { 0 };
-    PACK.iter().for_each(|(name, value)| gl::pixel_store(*name, *value));
-    if bound != 0 {
-        gl::bind_buffer(GL_PIXEL_PACK_BUFFER, 0);
-    }
-    ask();
-    if bound != 0 {
-        gl::bind_buffer(GL_PIXEL_PACK_BUFFER, bound.cast_unsigned());
-    }
-    before.iter().for_each(|(name, value)| gl::pixel_store(*name, *value));
 }

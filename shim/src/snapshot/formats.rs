@@ -126,6 +126,14 @@ impl Layout {
         let same_bits = same_bits(internal).map(|format| SameBits { of: internal, format });
         Some(Self { same_bits, ..layout })
     }
+
+    /// Bytes of a pixel in the upload.
+    pub fn pixel_bytes(&self) -> usize {
+        match self.read {
+            Read::AsTheyAre(_, bytes) => bytes,
+            Read::Components(_, take, how) => how.pixel_bytes(take.len()),
+        }
+    }
 }
 
 /// The format to read in place of one that no framebuffer can have, or that drivers convert.

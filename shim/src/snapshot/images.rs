@@ -553,7 +553,10 @@ impl OfGroup {
             })
         });
         match asked {
-            Some(parameters) => parameters.describe(emitter, target),
+            Some(parameters) => {
+                parameters.describe(emitter, target);
+                parameters.describe_generation(emitter, target);
+            }
             None => emitter.leave_out_of("the parameters of texture", name),
         }
     }

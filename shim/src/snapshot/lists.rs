@@ -43,7 +43,8 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
     }
     if cut > 0 {
         emitter.leave_out(&format!(
-            "commands of {cut} display lists: they took data from buffers or generic attributes, or all have more than 64 MiB"
+            "commands of {cut} display lists: they took data from buffers or generic attributes, glXUseXFont or several threads \
+             compiled them, or all have more than 64 MiB"
         ));
     }
 }

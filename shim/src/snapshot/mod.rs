@@ -33,6 +33,7 @@ mod context;
 mod copied;
 mod current;
 mod data_store;
+mod default_textures;
 mod depth_numbers;
 mod desktop;
 mod draw_buffers;
@@ -77,6 +78,7 @@ mod own_framebuffer;
 mod picture;
 mod pipelines;
 mod pixels;
+mod plain_pixels;
 mod programs;
 mod queries;
 mod refusals;
@@ -441,7 +443,7 @@ fn describe_images(
     textures::bind_surfaces(emitter, process, context);
     samplers::describe(emitter, context, has);
     renderbuffers::describe(emitter, context, sibling);
-    if context.api.has_fixed_function(context.version) {
+    if !context.has((2, 0), (1, 0)) {
         es1::describe_textures(emitter, context, &driver);
     }
 }
@@ -467,6 +469,7 @@ fn describe_own(
     queries::describe(emitter, context);
     labels::describe_own(emitter, context);
     labels::describe_messages(emitter, context);
+    default_textures::describe(emitter, context);
     fixed_function::describe(emitter, context);
     context::describe(emitter, process, context);
     unread.leave_out(emitter, context);

@@ -202,6 +202,23 @@ impl Pipelines {
     }
 }
 
+/// Returns the stages of the pipeline that is bound, each with its program. None of one that has lost its name: no program was
+/// current when it did, or the driver has unbound it.
+pub fn bound_stages(context: &Context) -> Vec<(u32, u32)> {
+    let Some(pipelines) = Pipelines::of(context) else { return Vec::new() };
+    let bound = pipelines.bound(context);
+    if bound == 0 || is_deleted(pipelines, bound) {
+        return Vec::new();
+    }
+    let places = pipelines.programs(context, bound).into_iter();
+    places
+        .filter_map(|(place, program)| match place {
+            Place::Stage(bit) => Some((STAGES.iter().find(|(_, it)| *it == bit)?.0, program)),
+            Place::Active => None,
+        })
+        .collect()
+}
+
 /// Whether a pipeline that is bound has lost its name.
 fn is_deleted(pipelines: &Pipelines, bound: u32) -> bool {
     bound != 0 && (pipelines.is_pipeline)(bound) == 0

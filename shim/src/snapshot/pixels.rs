@@ -94,12 +94,8 @@ impl Reader {
         layout: Layout,
         out: &mut Vec<u8>,
     ) -> Option<()> {
-        let pixel_bytes = match layout.read {
-            Read::AsTheyAre(_, bytes) => bytes,
-            Read::Components(_, take, how) => how.pixel_bytes(take.len()),
-        };
         let pixels = (image.width as usize).checked_mul(image.height as usize)?;
-        resize(out, pixels.checked_mul(pixel_bytes)?)?;
+        resize(out, pixels.checked_mul(layout.pixel_bytes())?)?;
         clear_errors();
         gl::bind_texture(target, texture);
         let at = out.as_mut_ptr();

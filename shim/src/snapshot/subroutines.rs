@@ -1,5 +1,7 @@
-//! The subroutines that a program in use has chosen for its stages (OpenGL 4.0, 7.9): glUseProgram resets them. Those of
-//! stages in program pipelines are those that the link chose.
+//! The subroutines that the stages in use have chosen (OpenGL 4.6, 7.10): the stages of the current program, or of the program
+//! pipeline that is bound while no program is current. glUseProgram, glBindProgramPipeline and glUseProgramStages reset them.
+
+use std::collections::BTreeSet;
 
 use gapii_commands::constants::{
     GL_ACTIVE_SUBROUTINE_UNIFORM_LOCATIONS, GL_CURRENT_PROGRAM, GL_LINK_STATUS,
@@ -8,28 +10,24 @@ use gapii_state::Context;
 use gapii_state::read_back::NEVER;
 
 use super::emit::Emitter;
-use super::gl;
+use super::{gl, pipelines};
 use crate::generated::ids::*;
 
-/// Describes those of the current program, which the replay has in use. The driver is asked about stages that the program
-/// has: others are an error.
+/// Describes them. The replay has the same program current, or the same pipeline bound.
 pub fn describe(emitter: &mut Emitter, context: &Context) {
-    let program = gl::integer(GL_CURRENT_PROGRAM) as u32;
-    if program == 0
-        || !context.has(NEVER, (4, 0))
-        || gl::program_integer(program, GL_LINK_STATUS) == 0
-    {
+    if !context.has(NEVER, (4, 0)) {
         return;
     }
-    let mut stages: Vec<u32> = {
-        let group = context.group.lock();
-        let known = group.programs.get(group.programs.find(u64::from(program)));
-        let stages = known.map(|program| program.last_link.stages.as_slice());
-        stages.unwrap_or_default().iter().map(|stage| stage.kind).collect()
+    let stages: BTreeSet<(u32, u32)> = match gl::integer(GL_CURRENT_PROGRAM) as u32 {
+        0 => pipelines::bound_stages(context).into_iter().collect(),
+        program => stages_of(context, program).into_iter().map(|it| (it, program)).collect(),
     };
-    stages.sort_unstable();
-    stages.dedup();
-    for stage in stages {
+    for (stage, program) in stages {
+        // The driver is asked about stages that the program has: others are an error.
+        let is_linked = gl::program_integer(program, GL_LINK_STATUS) != 0;
+        if !is_linked || !stages_of(context, program).contains(&stage) {
+            continue;
+        }
         let mut count = 0;
         let what = GL_ACTIVE_SUBROUTINE_UNIFORM_LOCATIONS;
         // SAFETY: the parameter has one number.
@@ -40,6 +38,14 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
             command.numbers(&chosen).done();
         }
     }
+}
+
+/// Returns the stages for which a program was linked.
+fn stages_of(context: &Context, program: u32) -> Vec<u32> {
+    let group = context.group.lock();
+    let known = group.programs.get(group.programs.find(u64::from(program)));
+    let stages = known.map(|program| program.last_link.stages.as_slice());
+    stages.unwrap_or_default().iter().map(|stage| stage.kind).collect()
 }
 
 fn chosen(stage: u32, location: i32) -> u32 {

@@ -37,10 +37,13 @@ void main() {
     at = corner.zw;
 }
 ";
-const FRAGMENT_SOURCE: &str = "#ifdef GL_FRAGMENT_PRECISION_HIGH
+/// OpenGL has no precisions below 3.0.
+const FRAGMENT_SOURCE: &str = "#ifdef GL_ES
+#ifdef GL_FRAGMENT_PRECISION_HIGH
 precision highp float;
 #else
 precision mediump float;
+#endif
 #endif
 varying vec2 at;
 uniform sampler2D picture;

@@ -7,12 +7,13 @@ use gapii_commands::constants;
 pub use gapii_commands::constants::GL_TEXTURE_BORDER_COLOR;
 use gapii_commands::constants::{
     GL_ALPHA, GL_BLUE, GL_CLAMP_TO_EDGE, GL_DEPTH_COMPONENT, GL_DEPTH_STENCIL_TEXTURE_MODE,
-    GL_DEPTH_TEXTURE_MODE, GL_GREEN, GL_LINEAR, GL_LUMINANCE, GL_RED, GL_TEXTURE_2D_MULTISAMPLE,
-    GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_BASE_LEVEL, GL_TEXTURE_BUFFER,
-    GL_TEXTURE_COMPARE_FUNC, GL_TEXTURE_COMPARE_MODE, GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE_LOD_BIAS,
-    GL_TEXTURE_MAG_FILTER, GL_TEXTURE_MAX_LEVEL, GL_TEXTURE_MAX_LOD, GL_TEXTURE_MIN_FILTER,
-    GL_TEXTURE_MIN_LOD, GL_TEXTURE_SWIZZLE_A, GL_TEXTURE_SWIZZLE_B, GL_TEXTURE_SWIZZLE_G,
-    GL_TEXTURE_SWIZZLE_R, GL_TEXTURE_WRAP_R, GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T,
+    GL_DEPTH_TEXTURE_MODE, GL_GENERATE_MIPMAP, GL_GREEN, GL_LINEAR, GL_LUMINANCE, GL_RED,
+    GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_BASE_LEVEL,
+    GL_TEXTURE_BUFFER, GL_TEXTURE_COMPARE_FUNC, GL_TEXTURE_COMPARE_MODE, GL_TEXTURE_EXTERNAL_OES,
+    GL_TEXTURE_LOD_BIAS, GL_TEXTURE_MAG_FILTER, GL_TEXTURE_MAX_LEVEL, GL_TEXTURE_MAX_LOD,
+    GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MIN_LOD, GL_TEXTURE_PRIORITY, GL_TEXTURE_SWIZZLE_A,
+    GL_TEXTURE_SWIZZLE_B, GL_TEXTURE_SWIZZLE_G, GL_TEXTURE_SWIZZLE_R, GL_TEXTURE_WRAP_R,
+    GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T,
 };
 use gapii_state::read_back::Driver as _;
 use gapii_state::read_back::NEVER;
@@ -106,13 +107,18 @@ impl Has {
         let here = INTEGERS
             .iter()
             .filter(move |(_, es, desktop, it)| self.is(*es, *desktop) && (*it || !of_samplers));
-        let has_mode = self.api == ContextApi::Compatibility && self.is(NEVER, (1, 4));
-        let mode = (has_mode && !of_samplers).then_some(GL_DEPTH_TEXTURE_MODE);
+        let mode = (self.is_compatibility() && !of_samplers).then_some(GL_DEPTH_TEXTURE_MODE);
         let decode = self.srgb_decode.then_some(GL_TEXTURE_SRGB_DECODE);
         here.map(|(name, ..)| *name).chain(decode).chain(mode)
     }
 
-    /// Parameters with one floating-point number.
+    /// Whether textures can generate mipmaps whenever the base level changes, and have a priority. OpenGL ES 1 has the former for
+    /// some targets.
+    fn is_compatibility(self) -> bool {
+        self.api == ContextApi::Compatibility && self.is(NEVER, (1, 4))
+    }
+
+    /// Parameters with one floating-point number that samplers have, and textures as well.
     pub fn floats(self) -> impl Iterator<Item = u32> {
         let levels = LEVELS_OF_DETAIL.into_iter().filter(move |_| self.is((3, 0), (1, 2)));
         let bias = self.is(NEVER, (1, 4)).then_some(GL_TEXTURE_LOD_BIAS);
@@ -141,6 +147,8 @@ pub struct Parameters {
     integers: Vec<(u32, i32)>,
     floats: Vec<(u32, f32)>,
     border: [f32; 4],
+    /// `GL_GENERATE_MIPMAP`.
+    generates: bool,
 }
 
 impl Parameters {
@@ -174,7 +182,11 @@ impl Parameters {
                     unsafe { gl::get_texture_floats(target, name, out) };
                 }
                 let integers = has.integers(false).map(integer).collect();
-                Self { integers, floats: has.floats().map(float).collect(), border }
+                let is_compatibility = has.is_compatibility();
+                let priority = is_compatibility.then_some(GL_TEXTURE_PRIORITY);
+                let floats = has.floats().chain(priority).map(float).collect();
+                let generates = is_compatibility && integer(GL_GENERATE_MIPMAP).1 != 0;
+                Self { integers, floats, border, generates }
             }
         }
     }
@@ -183,16 +195,29 @@ impl Parameters {
     pub fn changed(mut self, target: u32) -> Self {
         let initial = SamplerState::default();
         self.integers.retain(|(name, value)| *value != initial_integer(&initial, target, *name));
-        self.floats.retain(|(name, value)| *value != float_of(&initial, *name));
+        self.floats.retain(|(name, value)| match *name {
+            GL_TEXTURE_PRIORITY => *value != 1.0,
+            name => *value != float_of(&initial, name),
+        });
         self
     }
 
-    /// Whether [`Self::describe`] writes nothing.
+    /// Whether there is nothing to describe.
     pub fn is_empty(&self) -> bool {
-        self.integers.is_empty() && self.floats.is_empty() && self.border == [0.0; 4]
+        let is_set = !self.integers.is_empty() || !self.floats.is_empty() || self.generates;
+        !is_set && self.border == [0.0; 4]
     }
 
-    /// Sets them for the texture that is bound to `target`.
+    /// Has the texture that is bound to `target` generate mipmaps whenever its base level changes, if it does so. After its images
+    /// are described: their levels may be others.
+    pub fn describe_generation(&self, emitter: &mut Emitter, target: u32) {
+        if self.generates {
+            let command = emitter.command(GL_TEX_PARAMETERI).arg(target);
+            command.arg(GL_GENERATE_MIPMAP).arg(1_i32).done();
+        }
+    }
+
+    /// Sets the others for the texture that is bound to `target`.
     pub fn describe(&self, emitter: &mut Emitter, target: u32) {
         for (name, value) in &self.integers {
             emitter.command(GL_TEX_PARAMETERI).arg(target).arg(*name).arg(*value).done();

@@ -79,6 +79,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
     for (target, parameters) in defaults.iter().filter(|(_, it)| !it.is_empty()) {
         emitter.command(GL_BIND_TEXTURE).arg(*target).arg(0_u32).done();
         parameters.describe(emitter, *target);
+        parameters.describe_generation(emitter, *target);
     }
     for (unit, bound) in (0..).zip(&units) {
         emitter.command(GL_ACTIVE_TEXTURE).arg(GL_TEXTURE0 + unit).done();
@@ -178,6 +179,8 @@ fn texture(
             if lacks_pixels && read().is_none() {
                 emitter.leave_out_of("the pixels of deleted texture", bound);
             }
+            let target = context.group.lock().textures.get(object).map_or(0, |it| it.target);
+            holder.parameters.describe_generation(emitter, target);
             identity::spare_name(object)
         }
         Held::Unknown => {

@@ -22,7 +22,7 @@ use gapii_commands::constants::{
 };
 use gapii_state::read_back::Driver as _;
 use gapii_state::read_back::NEVER;
-use gapii_state::{Context, Objects, Process, Ref, Surface, Texture, TextureImage};
+use gapii_state::{Context, ContextApi, Objects, Process, Ref, Surface, Texture, TextureImage};
 
 use super::buffer_textures::Shown;
 use super::buffers;
@@ -174,7 +174,9 @@ impl Known {
     }
 }
 
-/// Targets of textures with the name 0, the target of their images that is asked about, and the longest side.
+/// The sentence for images of textures with the name 0 that are missing.
+pub const DEFAULT_IMAGES: &str = "the images of textures with the name 0";
+/// Targets of textures with the name 0 in OpenGL ES, the target of their images that is asked about, and the longest side.
 const DEFAULT_TARGETS: [(u32, u32, u32); 4] = [
     (GL_TEXTURE_2D, GL_TEXTURE_2D, GL_MAX_TEXTURE_SIZE),
     (GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_POSITIVE_X, GL_MAX_CUBE_MAP_TEXTURE_SIZE),
@@ -303,13 +305,16 @@ pub fn rebindable(context: &Context, target: u32) -> Option<u32> {
     (bound == 0 || tracked == Some(named) && named.is_some()).then_some(bound)
 }
 
-/// Notes the images of textures with the name 0, which no framebuffer can have attached and no other context can read.
+/// Lists the images of textures with the name 0 in a context of OpenGL ES: no framebuffer can have them attached, and no other
+/// context can read them.
 /// Drivers of OpenGL ES 3.1 and later tell whether there are any; below that, the state knows whether the program has defined one.
 pub fn leave_out_default(emitter: &mut Emitter, context: &Context, has: Has) {
-    const WHAT: &str = "the images of textures with the name 0";
-    if !has.is((3, 1), (1, 0)) {
+    if context.api != ContextApi::Es {
+        return;
+    }
+    if !has.is((3, 1), NEVER) {
         if context.has_default_images {
-            emitter.leave_out(WHAT);
+            emitter.leave_out(DEFAULT_IMAGES);
         }
         return;
     }
@@ -325,7 +330,7 @@ pub fn leave_out_default(emitter: &mut Emitter, context: &Context, has: Has) {
     };
     let has_buffer = || {
         let target = GL_TEXTURE_BUFFER;
-        let Some(bound) = describing.rebindable(target).filter(|_| has.is((3, 2), (3, 1))) else {
+        let Some(bound) = describing.rebindable(target).filter(|_| has.is((3, 2), NEVER)) else {
             return false;
         };
         gl::bind_texture(target, 0);
@@ -334,7 +339,7 @@ pub fn leave_out_default(emitter: &mut Emitter, context: &Context, has: Has) {
         buffer != 0
     };
     if DEFAULT_TARGETS.into_iter().any(has_images) || has_buffer() {
-        describing.emitter.leave_out(WHAT);
+        describing.emitter.leave_out(DEFAULT_IMAGES);
     }
 }
 
@@ -465,10 +470,12 @@ impl Describing<'_, '_> {
         }
         self.emitter.command(GL_BIND_TEXTURE).arg(texture.target).arg(texture.name).done();
         // A driver may look at the parameters when it is given images.
-        self.parameters(texture).describe(self.emitter, texture.target);
+        let parameters = self.parameters(texture);
+        parameters.describe(self.emitter, texture.target);
         if texture.surface.is_none() {
             self.storage_and_pixels(texture, pixels);
         }
+        parameters.describe_generation(self.emitter, texture.target);
     }
 
     /// Describes a texture without its parameters.
@@ -486,10 +493,12 @@ impl Describing<'_, '_> {
     fn view(&mut self, texture: &Known) {
         let is_alone = self.make_view(texture);
         self.emitter.command(GL_BIND_TEXTURE).arg(texture.target).arg(texture.name).done();
-        self.parameters(texture).describe(self.emitter, texture.target);
+        let parameters = self.parameters(texture);
+        parameters.describe(self.emitter, texture.target);
         if is_alone {
             self.pixels(texture);
         }
+        parameters.describe_generation(self.emitter, texture.target);
     }
 
     /// Returns whether the original is nameless, so that its pixels are described with the views.
@@ -526,15 +535,21 @@ impl Describing<'_, '_> {
 
     /// Describes a view whose original the stream has with its pixels.
     pub fn only_view(&mut self, texture: &Known) {
+        self.view_and_then(texture, |_| ());
+    }
+
+    fn view_and_then(&mut self, texture: &Known, fill: impl FnOnce(&mut Self)) {
         self.bare_view(texture);
         self.emitter.command(GL_BIND_TEXTURE).arg(texture.target).arg(texture.name).done();
-        self.parameters(texture).describe(self.emitter, texture.target);
+        let parameters = self.parameters(texture);
+        parameters.describe(self.emitter, texture.target);
+        fill(self);
+        parameters.describe_generation(self.emitter, texture.target);
     }
 
     /// [`Self::only_view`] with the pixels of the view, for one whose original the stream has without them.
     pub fn view_with_pixels(&mut self, texture: &Known) {
-        self.only_view(texture);
-        self.pixels(texture);
+        self.view_and_then(texture, |describing| describing.pixels(texture));
     }
 
     /// [`Self::only_view`] without parameters.
@@ -837,14 +852,15 @@ pub fn upload(
 
 /// Number of sides of an image in the commands for a target.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sides {
+pub enum Sides {
     One,
     Two,
     Three,
 }
 
 impl Sides {
-    fn of(target: u32) -> Self {
+    /// Returns the number for a target.
+    pub fn of(target: u32) -> Self {
         match target {
             GL_TEXTURE_1D => Self::One,
             target if has_layers(target) => Self::Three,
@@ -853,7 +869,7 @@ impl Sides {
     }
 
     /// Chooses the command for as many sides.
-    fn choose(self, [one, two, three]: [u16; 3]) -> u16 {
+    pub fn choose(self, [one, two, three]: [u16; 3]) -> u16 {
         match self {
             Self::One => one,
             Self::Two => two,
@@ -862,7 +878,7 @@ impl Sides {
     }
 
     /// The next arguments: the sides of an image.
-    fn size<'e>(self, command: Command<'e>, image: &TextureImage) -> Command<'e> {
+    pub fn size<'e>(self, command: Command<'e>, image: &TextureImage) -> Command<'e> {
         let command = command.arg(image.width);
         match self {
             Self::One => command,

@@ -9,7 +9,9 @@ use gapii_commands::constants::{
     GL_VERTEX_ATTRIB_ARRAY_POINTER, GL_VERTEX_ATTRIB_ARRAY_STRIDE,
 };
 use gapii_state::read_back::Driver;
-use gapii_state::{Buffer, Context, ContextApi, Ref, VertexArrays, VertexAttrib, VertexBinding};
+use gapii_state::{
+    Buffer, Context, ContextApi, CurrentType, Ref, VertexArrays, VertexAttrib, VertexBinding,
+};
 
 use super::emit::Emitter;
 use super::{gl, identity, spare};
@@ -248,18 +250,33 @@ fn describe_values(emitter: &mut Emitter, context: &Context) {
     // In the compatibility profile the first one is the vertex itself, which has no current value.
     let first = u32::from(context.api == ContextApi::Compatibility);
     for index in first..context.limits.vertex_attribs.max(0) as u32 {
-        if context.integer_attribs.get(index as usize) == Some(&true) {
-            let mut value = [0_i32; 4];
-            // SAFETY: the name has four numbers.
-            unsafe { gl::get_attrib_integers(index, GL_CURRENT_VERTEX_ATTRIB, value.as_mut_ptr()) };
-            emitter.command(GL_VERTEX_ATTRIB_I4IV).arg(index).numbers(&value).done();
-            continue;
-        }
-        let mut value = [0.0_f32; 4];
-        // SAFETY: the name has four numbers.
-        unsafe { gl::get_attrib_floats(index, GL_CURRENT_VERTEX_ATTRIB, value.as_mut_ptr()) };
-        if value != [0.0, 0.0, 0.0, 1.0] {
-            emitter.command(GL_VERTEX_ATTRIB4FV).arg(index).numbers(&value).done();
+        let set = context.attrib_types.get(index as usize).copied().unwrap_or_default();
+        match set {
+            CurrentType::Float => {
+                let value: [f32; 4] = current(index, gl::get_attrib_floats);
+                if value != [0.0, 0.0, 0.0, 1.0] {
+                    emitter.command(GL_VERTEX_ATTRIB4FV).arg(index).numbers(&value).done();
+                }
+            }
+            CurrentType::Integer => {
+                let value: [i32; 4] = current(index, gl::get_attrib_integers);
+                emitter.command(GL_VERTEX_ATTRIB_I4IV).arg(index).numbers(&value).done();
+            }
+            CurrentType::Double => {
+                let value: [f64; 4] = current(index, gl::get_attrib_doubles);
+                emitter.command(GL_VERTEX_ATTRIB_L4DV).arg(index).numbers(&value).done();
+            }
+            CurrentType::Handle => {
+                emitter.leave_out_of("the handle that is the current value of attribute", index);
+            }
         }
     }
+}
+
+/// Asks for the current value of an attribute in the type in which it was set.
+fn current<T: Copy + Default>(index: u32, ask: unsafe fn(u32, u32, *mut T)) -> [T; 4] {
+    let mut value = [T::default(); 4];
+    // SAFETY: the name has four numbers.
+    unsafe { ask(index, GL_CURRENT_VERTEX_ATTRIB, value.as_mut_ptr()) };
+    value
 }

@@ -4129,21 +4129,28 @@ mod glEndList {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
         if i64::from(context.list) != 0 && context.begun.is_none() {
-            let compiled: Ref<DisplayList> = group.display_lists.bind(u64::from(context.list));
+            let list_0: Ref<DisplayList> = group.display_lists.bind(u64::from(context.list));
             if S::WHOLE
                 && let Some(group) = group.whole()
             {
                 {
                     let value = number::add(
-                        i64::from(
-                            group.display_lists.get(compiled).map_or(0, |it| it.compilations),
-                        ),
+                        i64::from(group.display_lists.get(list_0).map_or(0, |it| it.compilations)),
                         1,
                     ) as u32;
-                    if let Some(it) = group.display_lists.get_mut(compiled) {
+                    if let Some(it) = group.display_lists.get_mut(list_0) {
                         set!(S, it.compilations, value);
                     }
                 }
+            }
+            if let Some(it) = group.display_lists.get_mut(list_0) {
+                (&mut it.commands).clear();
+            }
+            if let Some(it) = group.display_lists.get_mut(list_0) {
+                (&mut it.acting).clear();
+            }
+            if let Some(it) = group.display_lists.get_mut(list_0) {
+                set!(S, it.is_cut, true);
             }
             set!(S, context.list, 0);
             set!(S, context.list_mode, 0);
@@ -6458,10 +6465,12 @@ mod glLineStipple {
 }
 
 mod glListBase {
-    fn enter(thread: Whole, memory: M, seen: O, base: u32) {
+    fn enter(thread: S, memory: M, seen: O, base: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if !O::COMPILES || context.executes() {
-            set!(S, context.list_base, base);
+            if context.begun.is_none() {
+                set!(S, context.list_base, base);
+            }
         }
     }
 }
@@ -9690,8 +9699,12 @@ mod glPopAttrib {
                     && let Some(thread) = thread.whole()
                 {
                     crate::gl::restore_capabilities(thread, memory);
-                    let Some(context) = thread.context.as_deref_mut() else { return };
-                    if (i64::from(mask) & GL_CURRENT_BIT) != 0 {
+                }
+                let Some(context) = thread.context.as_deref_mut() else { return };
+                if (i64::from(mask) & GL_CURRENT_BIT) != 0 {
+                    if S::WHOLE
+                        && let Some(context) = context.whole()
+                    {
                         set!(
                             S,
                             context.current_values,
@@ -9700,6 +9713,18 @@ mod glPopAttrib {
                                 .at(top)
                                 .map_or_else(|| BTreeMap::new(), |it| it.current_values.clone())
                         );
+                    }
+                    set!(
+                        S,
+                        context.attrib_types,
+                        context
+                            .kept_attributes
+                            .at(top)
+                            .map_or([CurrentType::Float; 32], |it| it.attrib_types)
+                    );
+                    if S::WHOLE
+                        && let Some(context) = context.whole()
+                    {
                         set!(
                             S,
                             context.edge_flag,
@@ -9716,6 +9741,10 @@ mod glPopAttrib {
                             context.attributes.at(top).map_or(0.0, |it| it.current_fog_coordinate)
                         );
                     }
+                }
+                if S::WHOLE
+                    && let Some(context) = context.whole()
+                {
                     if (i64::from(mask) & GL_ACCUM_BUFFER_BIT) != 0 {
                         set!(
                             S,
@@ -9802,7 +9831,6 @@ mod glPopAttrib {
                         );
                     }
                 }
-                let Some(context) = thread.context.as_deref_mut() else { return };
                 if (i64::from(mask) & GL_ENABLE_BIT) != 0 {
                     set!(
                         S,
@@ -9937,13 +9965,17 @@ mod glPopAttrib {
                             context.attributes.at(top).map_or(0, |it| it.line_stipple_pattern)
                         );
                     }
-                    if (i64::from(mask) & GL_LIST_BIT) != 0 {
-                        set!(
-                            S,
-                            context.list_base,
-                            context.attributes.at(top).map_or(0, |it| it.list_base)
-                        );
-                    }
+                }
+                if (i64::from(mask) & GL_LIST_BIT) != 0 {
+                    set!(
+                        S,
+                        context.list_base,
+                        context.kept_attributes.at(top).map_or(0, |it| it.list_base)
+                    );
+                }
+                if S::WHOLE
+                    && let Some(context) = context.whole()
+                {
                     if (i64::from(mask) & GL_MULTISAMPLE_BIT) != 0 {
                         set!(
                             S,
@@ -11015,6 +11047,16 @@ mod glPushAttrib {
                             set!(S, it.current_values, value);
                         }
                     }
+                }
+                {
+                    let value = context.attrib_types;
+                    if let Some(it) = context.kept_attributes.at_mut(i64::from(top)) {
+                        set!(S, it.attrib_types, value);
+                    }
+                }
+                if S::WHOLE
+                    && let Some(context) = context.whole()
+                {
                     {
                         let value = context.edge_flag;
                         if let Some(it) = context.attributes.at_mut(i64::from(top)) {
@@ -11223,12 +11265,16 @@ mod glPushAttrib {
                             set!(S, it.line_stipple_pattern, value);
                         }
                     }
-                    {
-                        let value = context.list_base;
-                        if let Some(it) = context.attributes.at_mut(i64::from(top)) {
-                            set!(S, it.list_base, value);
-                        }
+                }
+                {
+                    let value = context.list_base;
+                    if let Some(it) = context.kept_attributes.at_mut(i64::from(top)) {
+                        set!(S, it.list_base, value);
                     }
+                }
+                if S::WHOLE
+                    && let Some(context) = context.whole()
+                {
                     {
                         let value = context.sample_coverage;
                         if let Some(it) = context.attributes.at_mut(i64::from(top)) {
@@ -16701,8 +16747,11 @@ mod glVertexAttrib1d {
             let y_0: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
             let z_1: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
             let w_2: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -16744,8 +16793,11 @@ mod glVertexAttrib1dv {
             let y_1: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
             let z_2: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
             let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -16787,8 +16839,11 @@ mod glVertexAttrib1s {
             let y_1: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
             let z_2: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
             let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -16831,8 +16886,11 @@ mod glVertexAttrib1sv {
             let y_1: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
             let z_2: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
             let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -16872,8 +16930,11 @@ mod glVertexAttrib2d {
         if !O::COMPILES || context.executes() {
             let z_0: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
             let w_1: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -16915,8 +16976,11 @@ mod glVertexAttrib2dv {
             let y_1: f64 = if S::WHOLE { memory.element::<f64>(v, 1) } else { 0.0 };
             let z_2: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
             let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -16958,8 +17022,11 @@ mod glVertexAttrib2s {
             let y_1: f64 = if S::WHOLE { i64::from(y) as f64 } else { 0.0 };
             let z_2: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
             let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -17003,8 +17070,11 @@ mod glVertexAttrib2sv {
                 if S::WHOLE { i64::from(memory.element::<i16>(v, 1)) as f64 } else { 0.0 };
             let z_2: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
             let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -17043,8 +17113,11 @@ mod glVertexAttrib3d {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if !O::COMPILES || context.executes() {
             let w_0: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -17086,8 +17159,11 @@ mod glVertexAttrib3dv {
             let y_1: f64 = if S::WHOLE { memory.element::<f64>(v, 1) } else { 0.0 };
             let z_2: f64 = if S::WHOLE { memory.element::<f64>(v, 2) } else { 0.0 };
             let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -17129,8 +17205,11 @@ mod glVertexAttrib3s {
             let y_1: f64 = if S::WHOLE { i64::from(y) as f64 } else { 0.0 };
             let z_2: f64 = if S::WHOLE { i64::from(z) as f64 } else { 0.0 };
             let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -17175,8 +17254,11 @@ mod glVertexAttrib3sv {
             let z_2: f64 =
                 if S::WHOLE { i64::from(memory.element::<i16>(v, 2)) as f64 } else { 0.0 };
             let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -17234,8 +17316,11 @@ mod glVertexAttrib4Nbv {
             } else {
                 0.0
             };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -17293,8 +17378,11 @@ mod glVertexAttrib4Niv {
             } else {
                 0.0
             };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -17352,8 +17440,11 @@ mod glVertexAttrib4Nsv {
             } else {
                 0.0
             };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -17395,8 +17486,11 @@ mod glVertexAttrib4Nub {
             let y_1: f64 = if S::WHOLE { (i64::from(y) as f64) / 255.0_f64 } else { 0.0 };
             let z_2: f64 = if S::WHOLE { (i64::from(z) as f64) / 255.0_f64 } else { 0.0 };
             let w_3: f64 = if S::WHOLE { (i64::from(w) as f64) / 255.0_f64 } else { 0.0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -17454,8 +17548,11 @@ mod glVertexAttrib4Nubv {
             } else {
                 0.0
             };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -17513,8 +17610,11 @@ mod glVertexAttrib4Nuiv {
             } else {
                 0.0
             };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -17572,8 +17672,11 @@ mod glVertexAttrib4Nusv {
             } else {
                 0.0
             };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -17619,8 +17722,11 @@ mod glVertexAttrib4bv {
                 if S::WHOLE { i64::from(memory.element::<i8>(v, 2)) as f64 } else { 0.0 };
             let w_3: f64 =
                 if S::WHOLE { i64::from(memory.element::<i8>(v, 3)) as f64 } else { 0.0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -17658,8 +17764,11 @@ mod glVertexAttrib4d {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: f64, y: f64, z: f64, w: f64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if !O::COMPILES || context.executes() {
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -17701,8 +17810,11 @@ mod glVertexAttrib4dv {
             let y_1: f64 = if S::WHOLE { memory.element::<f64>(v, 1) } else { 0.0 };
             let z_2: f64 = if S::WHOLE { memory.element::<f64>(v, 2) } else { 0.0 };
             let w_3: f64 = if S::WHOLE { memory.element::<f64>(v, 3) } else { 0.0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -17748,8 +17860,11 @@ mod glVertexAttrib4iv {
                 if S::WHOLE { i64::from(memory.element::<i32>(v, 2)) as f64 } else { 0.0 };
             let w_3: f64 =
                 if S::WHOLE { i64::from(memory.element::<i32>(v, 3)) as f64 } else { 0.0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -17791,8 +17906,11 @@ mod glVertexAttrib4s {
             let y_1: f64 = if S::WHOLE { i64::from(y) as f64 } else { 0.0 };
             let z_2: f64 = if S::WHOLE { i64::from(z) as f64 } else { 0.0 };
             let w_3: f64 = if S::WHOLE { i64::from(w) as f64 } else { 0.0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -17838,8 +17956,11 @@ mod glVertexAttrib4sv {
                 if S::WHOLE { i64::from(memory.element::<i16>(v, 2)) as f64 } else { 0.0 };
             let w_3: f64 =
                 if S::WHOLE { i64::from(memory.element::<i16>(v, 3)) as f64 } else { 0.0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -17885,8 +18006,11 @@ mod glVertexAttrib4ubv {
                 if S::WHOLE { i64::from(memory.element::<u8>(v, 2)) as f64 } else { 0.0 };
             let w_3: f64 =
                 if S::WHOLE { i64::from(memory.element::<u8>(v, 3)) as f64 } else { 0.0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -17932,8 +18056,11 @@ mod glVertexAttrib4uiv {
                 if S::WHOLE { i64::from(memory.element::<u32>(v, 2)) as f64 } else { 0.0 };
             let w_3: f64 =
                 if S::WHOLE { i64::from(memory.element::<u32>(v, 3)) as f64 } else { 0.0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -17979,8 +18106,11 @@ mod glVertexAttrib4usv {
                 if S::WHOLE { i64::from(memory.element::<u16>(v, 2)) as f64 } else { 0.0 };
             let w_3: f64 =
                 if S::WHOLE { i64::from(memory.element::<u16>(v, 3)) as f64 } else { 0.0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -18022,8 +18152,11 @@ mod glVertexAttribI1i {
             let y_1: i64 = if S::WHOLE { 0 } else { 0 };
             let z_2: i64 = if S::WHOLE { 0 } else { 0 };
             let w_3: i64 = if S::WHOLE { 1 } else { 0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, true);
+            {
+                let value = CurrentType::Integer;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -18061,8 +18194,11 @@ mod glVertexAttribI1iv {
             let y_1: i64 = if S::WHOLE { 0 } else { 0 };
             let z_2: i64 = if S::WHOLE { 0 } else { 0 };
             let w_3: i64 = if S::WHOLE { 1 } else { 0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, true);
+            {
+                let value = CurrentType::Integer;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -18100,8 +18236,11 @@ mod glVertexAttribI1ui {
             let y_1: i64 = if S::WHOLE { 0 } else { 0 };
             let z_2: i64 = if S::WHOLE { 0 } else { 0 };
             let w_3: i64 = if S::WHOLE { 1 } else { 0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, true);
+            {
+                let value = CurrentType::Integer;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -18139,8 +18278,11 @@ mod glVertexAttribI1uiv {
             let y_1: i64 = if S::WHOLE { 0 } else { 0 };
             let z_2: i64 = if S::WHOLE { 0 } else { 0 };
             let w_3: i64 = if S::WHOLE { 1 } else { 0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, true);
+            {
+                let value = CurrentType::Integer;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -18178,8 +18320,11 @@ mod glVertexAttribI2i {
             let y_1: i64 = if S::WHOLE { i64::from(y) } else { 0 };
             let z_2: i64 = if S::WHOLE { 0 } else { 0 };
             let w_3: i64 = if S::WHOLE { 1 } else { 0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, true);
+            {
+                let value = CurrentType::Integer;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -18217,8 +18362,11 @@ mod glVertexAttribI2iv {
             let y_1: i64 = if S::WHOLE { i64::from(memory.element::<i32>(v, 1)) } else { 0 };
             let z_2: i64 = if S::WHOLE { 0 } else { 0 };
             let w_3: i64 = if S::WHOLE { 1 } else { 0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, true);
+            {
+                let value = CurrentType::Integer;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -18256,8 +18404,11 @@ mod glVertexAttribI2ui {
             let y_1: i64 = if S::WHOLE { i64::from(y) } else { 0 };
             let z_2: i64 = if S::WHOLE { 0 } else { 0 };
             let w_3: i64 = if S::WHOLE { 1 } else { 0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, true);
+            {
+                let value = CurrentType::Integer;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -18295,8 +18446,11 @@ mod glVertexAttribI2uiv {
             let y_1: i64 = if S::WHOLE { i64::from(memory.element::<u32>(v, 1)) } else { 0 };
             let z_2: i64 = if S::WHOLE { 0 } else { 0 };
             let w_3: i64 = if S::WHOLE { 1 } else { 0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, true);
+            {
+                let value = CurrentType::Integer;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -18334,8 +18488,11 @@ mod glVertexAttribI3i {
             let y_1: i64 = if S::WHOLE { i64::from(y) } else { 0 };
             let z_2: i64 = if S::WHOLE { i64::from(z) } else { 0 };
             let w_3: i64 = if S::WHOLE { 1 } else { 0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, true);
+            {
+                let value = CurrentType::Integer;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -18373,8 +18530,11 @@ mod glVertexAttribI3iv {
             let y_1: i64 = if S::WHOLE { i64::from(memory.element::<i32>(v, 1)) } else { 0 };
             let z_2: i64 = if S::WHOLE { i64::from(memory.element::<i32>(v, 2)) } else { 0 };
             let w_3: i64 = if S::WHOLE { 1 } else { 0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, true);
+            {
+                let value = CurrentType::Integer;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -18412,8 +18572,11 @@ mod glVertexAttribI3ui {
             let y_1: i64 = if S::WHOLE { i64::from(y) } else { 0 };
             let z_2: i64 = if S::WHOLE { i64::from(z) } else { 0 };
             let w_3: i64 = if S::WHOLE { 1 } else { 0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, true);
+            {
+                let value = CurrentType::Integer;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -18451,8 +18614,11 @@ mod glVertexAttribI3uiv {
             let y_1: i64 = if S::WHOLE { i64::from(memory.element::<u32>(v, 1)) } else { 0 };
             let z_2: i64 = if S::WHOLE { i64::from(memory.element::<u32>(v, 2)) } else { 0 };
             let w_3: i64 = if S::WHOLE { 1 } else { 0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, true);
+            {
+                let value = CurrentType::Integer;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -18490,8 +18656,11 @@ mod glVertexAttribI4bv {
             let y_1: i64 = if S::WHOLE { i64::from(memory.element::<i8>(v, 1)) } else { 0 };
             let z_2: i64 = if S::WHOLE { i64::from(memory.element::<i8>(v, 2)) } else { 0 };
             let w_3: i64 = if S::WHOLE { i64::from(memory.element::<i8>(v, 3)) } else { 0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, true);
+            {
+                let value = CurrentType::Integer;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -18529,8 +18698,11 @@ mod glVertexAttribI4sv {
             let y_1: i64 = if S::WHOLE { i64::from(memory.element::<i16>(v, 1)) } else { 0 };
             let z_2: i64 = if S::WHOLE { i64::from(memory.element::<i16>(v, 2)) } else { 0 };
             let w_3: i64 = if S::WHOLE { i64::from(memory.element::<i16>(v, 3)) } else { 0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, true);
+            {
+                let value = CurrentType::Integer;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -18568,8 +18740,11 @@ mod glVertexAttribI4ubv {
             let y_1: i64 = if S::WHOLE { i64::from(memory.element::<u8>(v, 1)) } else { 0 };
             let z_2: i64 = if S::WHOLE { i64::from(memory.element::<u8>(v, 2)) } else { 0 };
             let w_3: i64 = if S::WHOLE { i64::from(memory.element::<u8>(v, 3)) } else { 0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, true);
+            {
+                let value = CurrentType::Integer;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -18607,8 +18782,11 @@ mod glVertexAttribI4usv {
             let y_1: i64 = if S::WHOLE { i64::from(memory.element::<u16>(v, 1)) } else { 0 };
             let z_2: i64 = if S::WHOLE { i64::from(memory.element::<u16>(v, 2)) } else { 0 };
             let w_3: i64 = if S::WHOLE { i64::from(memory.element::<u16>(v, 3)) } else { 0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, true);
+            {
+                let value = CurrentType::Integer;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -18645,8 +18823,11 @@ mod glVertexAttribL1d {
             let y_0: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
             let z_1: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
             let w_2: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -18676,6 +18857,12 @@ mod glVertexAttribL1d {
                     }
                 }
             }
+            {
+                let value = CurrentType::Double;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
+            }
         }
     }
 }
@@ -18688,8 +18875,11 @@ mod glVertexAttribL1dv {
             let y_1: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
             let z_2: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
             let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -18719,6 +18909,12 @@ mod glVertexAttribL1dv {
                     }
                 }
             }
+            {
+                let value = CurrentType::Double;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
+            }
         }
     }
 }
@@ -18729,8 +18925,11 @@ mod glVertexAttribL2d {
         if !O::COMPILES || context.executes() {
             let z_0: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
             let w_1: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -18760,6 +18959,12 @@ mod glVertexAttribL2d {
                     }
                 }
             }
+            {
+                let value = CurrentType::Double;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
+            }
         }
     }
 }
@@ -18772,8 +18977,11 @@ mod glVertexAttribL2dv {
             let y_1: f64 = if S::WHOLE { memory.element::<f64>(v, 1) } else { 0.0 };
             let z_2: f64 = if S::WHOLE { 0.0_f64 } else { 0.0 };
             let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -18803,6 +19011,12 @@ mod glVertexAttribL2dv {
                     }
                 }
             }
+            {
+                let value = CurrentType::Double;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
+            }
         }
     }
 }
@@ -18812,8 +19026,11 @@ mod glVertexAttribL3d {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if !O::COMPILES || context.executes() {
             let w_0: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -18843,6 +19060,12 @@ mod glVertexAttribL3d {
                     }
                 }
             }
+            {
+                let value = CurrentType::Double;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
+            }
         }
     }
 }
@@ -18855,8 +19078,11 @@ mod glVertexAttribL3dv {
             let y_1: f64 = if S::WHOLE { memory.element::<f64>(v, 1) } else { 0.0 };
             let z_2: f64 = if S::WHOLE { memory.element::<f64>(v, 2) } else { 0.0 };
             let w_3: f64 = if S::WHOLE { 1.0_f64 } else { 0.0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -18886,6 +19112,12 @@ mod glVertexAttribL3dv {
                     }
                 }
             }
+            {
+                let value = CurrentType::Double;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
+            }
         }
     }
 }
@@ -18894,8 +19126,11 @@ mod glVertexAttribL4d {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: f64, y: f64, z: f64, w: f64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if !O::COMPILES || context.executes() {
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -18925,6 +19160,12 @@ mod glVertexAttribL4d {
                     }
                 }
             }
+            {
+                let value = CurrentType::Double;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
+            }
         }
     }
 }
@@ -18937,8 +19178,11 @@ mod glVertexAttribL4dv {
             let y_1: f64 = if S::WHOLE { memory.element::<f64>(v, 1) } else { 0.0 };
             let z_2: f64 = if S::WHOLE { memory.element::<f64>(v, 2) } else { 0.0 };
             let w_3: f64 = if S::WHOLE { memory.element::<f64>(v, 3) } else { 0.0 };
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -18966,6 +19210,12 @@ mod glVertexAttribL4dv {
                     if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
                         set!(S, it.w, value);
                     }
+                }
+            }
+            {
+                let value = CurrentType::Double;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
                 }
             }
         }

@@ -10308,6 +10308,34 @@ mod glVertexArrayVertexOffsetEXT {
     }
 }
 
+mod glVertexAttribL1ui64ARB {
+    fn enter(thread: S, memory: M, seen: O, index: u32, x: u64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            {
+                let value = CurrentType::Handle;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
+            }
+        }
+    }
+}
+
+mod glVertexAttribL1ui64vARB {
+    fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if !O::COMPILES || context.executes() {
+            {
+                let value = CurrentType::Handle;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
+            }
+        }
+    }
+}
+
 mod glVertexAttribPointerNV {
     fn enter(
         thread: S,

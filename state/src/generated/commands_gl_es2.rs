@@ -3159,8 +3159,11 @@ mod glVertexAttrib1f {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if !O::COMPILES || context.executes() {
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -3195,8 +3198,11 @@ mod glVertexAttrib1fv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if !O::COMPILES || context.executes() {
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -3234,8 +3240,11 @@ mod glVertexAttrib2f {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: f32, y: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if !O::COMPILES || context.executes() {
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -3267,8 +3276,11 @@ mod glVertexAttrib2fv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if !O::COMPILES || context.executes() {
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -3306,8 +3318,11 @@ mod glVertexAttrib3f {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: f32, y: f32, z: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if !O::COMPILES || context.executes() {
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -3336,8 +3351,11 @@ mod glVertexAttrib3fv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if !O::COMPILES || context.executes() {
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -3375,8 +3393,11 @@ mod glVertexAttrib4f {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: f32, y: f32, z: f32, w: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if !O::COMPILES || context.executes() {
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -3402,8 +3423,11 @@ mod glVertexAttrib4fv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if !O::COMPILES || context.executes() {
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, false);
+            {
+                let value = CurrentType::Float;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()

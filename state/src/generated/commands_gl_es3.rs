@@ -5269,8 +5269,11 @@ mod glVertexAttribI4i {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: i32, y: i32, z: i32, w: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if !O::COMPILES || context.executes() {
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, true);
+            {
+                let value = CurrentType::Integer;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -5316,8 +5319,11 @@ mod glVertexAttribI4iv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if !O::COMPILES || context.executes() {
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, true);
+            {
+                let value = CurrentType::Integer;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -5363,8 +5369,11 @@ mod glVertexAttribI4ui {
     fn enter(thread: S, memory: M, seen: O, index: u32, x: u32, y: u32, z: u32, w: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if !O::COMPILES || context.executes() {
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, true);
+            {
+                let value = CurrentType::Integer;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()
@@ -5410,8 +5419,11 @@ mod glVertexAttribI4uiv {
     fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if !O::COMPILES || context.executes() {
-            if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-                set!(S, *it, true);
+            {
+                let value = CurrentType::Integer;
+                if let Some(it) = context.attrib_types.at_mut(i64::from(index)) {
+                    set!(S, *it, value);
+                }
             }
             if S::WHOLE
                 && let Some(context) = context.whole()

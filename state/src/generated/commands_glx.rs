@@ -1469,6 +1469,34 @@ mod glXSwapIntervalSGI {
 mod glXUseXFont {
     fn enter(thread: S, memory: M, seen: O, font: u64, first: i32, count: i32, list: i32) {
         crate::changed_maps(thread, memory, seen);
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let mut group = context.group.lock();
+        for i in number::range(0, i64::from(count)) {
+            let list_1: Ref<DisplayList> =
+                group.display_lists.bind(u64::from((number::add(i64::from(list), i) as u32)));
+            if S::WHOLE
+                && let Some(group) = group.whole()
+            {
+                {
+                    let value = number::add(
+                        i64::from(group.display_lists.get(list_1).map_or(0, |it| it.compilations)),
+                        1,
+                    ) as u32;
+                    if let Some(it) = group.display_lists.get_mut(list_1) {
+                        set!(S, it.compilations, value);
+                    }
+                }
+            }
+            if let Some(it) = group.display_lists.get_mut(list_1) {
+                (&mut it.commands).clear();
+            }
+            if let Some(it) = group.display_lists.get_mut(list_1) {
+                (&mut it.acting).clear();
+            }
+            if let Some(it) = group.display_lists.get_mut(list_1) {
+                set!(S, it.is_cut, true);
+            }
+        }
     }
 }
 

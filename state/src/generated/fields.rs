@@ -187,8 +187,7 @@ state! {
         default_arrays: VertexArrays = VertexArrays::default(),
         /// Current attribute values, for attributes whose arrays are disabled.
         current_attribs: S::Only<[CurrentAttrib; 32]> = S::only(|| [CurrentAttrib::default(); 32]),
-        /// Whether each current value consists of integers.
-        integer_attribs: [bool; 32] = [false; 32],
+        attrib_types: [CurrentType; 32] = [CurrentType::Float; 32],
         clip_origin: S::Only<u32> = S::only(|| 36001),
         clip_depth: S::Only<u32> = S::only(|| 37726),
         polygon_offset_clamp: S::Only<f32> = S::only(|| 0.0),
@@ -224,7 +223,7 @@ state! {
         /// changes no state.
         list: u32 = 0,
         list_mode: u32 = 0,
-        list_base: S::Only<u32> = S::only(|| 0),
+        list_base: u32 = 0,
         /// Number of calls of lists.
         called_lists: S::Only<u64> = S::only(|| 0),
         /// How many calls of lists the present command is inside of.
@@ -660,7 +659,8 @@ state! {
         commands: Vec<u64> = Vec::new(),
         /// Offsets of those among them that change tracked state.
         acting: Vec<u32> = Vec::new(),
-        /// The shim kept only a part of the commands, because all lists together exceed a limit.
+        /// Commands are missing, because all lists together exceed a limit, the commands took data from buffers, or the shim has not
+        /// seen them: glXUseXFont compiled the list, or several threads did. The tools have no commands of a list that was compiled.
         is_cut: bool = false,
     }
     /// An object.
@@ -1019,7 +1019,7 @@ state! {
         y: f32 = 0.0,
         z: f32 = 0.0,
         w: f32 = 1.0_f64 as f32,
-        /// The value, if `integer_attribs` is set.
+        /// The value, if `attrib_types` is `Integer`.
         integers: [i64; 4] = [0; 4],
     }
     /// What glPushClientAttrib saved.
@@ -1056,6 +1056,8 @@ state! {
     value KeptAttributes {
         mask: u32 = 0,
         has_restart_index: bool = false,
+        attrib_types: [CurrentType; 32] = [CurrentType::Float; 32],
+        list_base: u32 = 0,
         active_texture: u32 = 0,
         texture_units: Vec<TextureUnit> = Vec::new(),
     }
@@ -1098,7 +1100,6 @@ state! {
         line_width: f32 = 0.0,
         line_stipple_factor: i32 = 0,
         line_stipple_pattern: u16 = 0,
-        list_base: u32 = 0,
         sample_coverage: f32 = 0.0,
         sample_coverage_invert: bool = false,
         sample_mask: BTreeMap<u32, u32> = BTreeMap::new(),
@@ -1209,6 +1210,18 @@ pub enum Compilation {
 }
 
 stored_enum! { Compilation { Never, OfSource, OfEarlierSource } }
+
+/// Type of the command that set the current value of an attribute. A handle is one of a texture (GL_ARB_bindless_texture).
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum CurrentType {
+    #[default]
+    Float,
+    Integer,
+    Double,
+    Handle,
+}
+
+stored_enum! { CurrentType { Float, Integer, Double, Handle } }
 
 /// The variants of `DrawableKind`.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

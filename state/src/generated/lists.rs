@@ -100,6 +100,7 @@ acting_commands! {
     GL_END_TRANSFORM_FEEDBACK_NV glEndTransformFeedbackNV();
     GL_HISTOGRAM glHistogram(_ _ _ _);
     GL_LGPU_NAMED_BUFFER_SUB_DATA_NVX glLGPUNamedBufferSubDataNVX(_ _ _ _ _);
+    GL_LIST_BASE glListBase(_);
     GL_LOAD_PROGRAM_NV glLoadProgramNV(_ _ _ _);
     GL_MAP1D glMap1d(_ _ _ _ _ _);
     GL_MAP1F glMap1f(_ _ _ _ _ _);
@@ -329,6 +330,8 @@ acting_commands! {
     GL_VERTEX_ATTRIB_L1D_EXT glVertexAttribL1dEXT(_ _);
     GL_VERTEX_ATTRIB_L1DV glVertexAttribL1dv(_ _);
     GL_VERTEX_ATTRIB_L1DV_EXT glVertexAttribL1dvEXT(_ _);
+    GL_VERTEX_ATTRIB_L1UI64_ARB glVertexAttribL1ui64ARB(_ _);
+    GL_VERTEX_ATTRIB_L1UI64V_ARB glVertexAttribL1ui64vARB(_ _);
     GL_VERTEX_ATTRIB_L2D glVertexAttribL2d(_ _ _);
     GL_VERTEX_ATTRIB_L2D_EXT glVertexAttribL2dEXT(_ _ _);
     GL_VERTEX_ATTRIB_L2DV glVertexAttribL2dv(_ _);
@@ -393,6 +396,64 @@ pub const COMPILED: [u64; 54] = [
     0xffffffc3ffffffff,
     0x2dbcfcffff8ff0ff,
     0xffffffffffffffc7,
+    0x0,
+    0x0,
+    0x0,
+    0x0,
+    0x0,
+    0x0,
+    0x0,
+];
+
+/// A bit for each command by id: whether it takes pixels from the pixel unpack buffer when a list is compiled.
+pub const UNPACKING: [u64; 54] = [
+    0x0,
+    0x0,
+    0x0,
+    0x180000000000000,
+    0x0,
+    0x0,
+    0xff80018000000000,
+    0xcfffff,
+    0x0,
+    0x0,
+    0x1000000000,
+    0x0,
+    0x0,
+    0x0,
+    0x0,
+    0x0,
+    0x0,
+    0x0,
+    0x0,
+    0x0,
+    0x0,
+    0x0,
+    0x0,
+    0x0,
+    0x0,
+    0x0,
+    0x701c00,
+    0x0,
+    0x400000000f00000,
+    0x0,
+    0x0,
+    0x0,
+    0x0,
+    0x0,
+    0x40000000000,
+    0x0,
+    0x1ff0000000000000,
+    0x1fc03f80000000,
+    0x1f80000,
+    0x0,
+    0x0,
+    0x0,
+    0x0,
+    0x0,
+    0x0,
+    0x0,
+    0x0,
     0x0,
     0x0,
     0x0,

@@ -334,7 +334,7 @@ mod tests {
         drop(process);
         note_source_of_image(&mut thread, &Nothing, 10);
         let texture = group.lock().textures.create(6);
-        become_image(&mut thread, &Nothing, texture, GL_TEXTURE_EXTERNAL_OES, 10);
+        become_image(&mut thread, &Nothing, texture, GL_TEXTURE_EXTERNAL_OES, 10, 0);
         let group = group.lock();
         let texture = group.textures.get(texture).unwrap();
         let pixels = texture.images[&GL_TEXTURE_EXTERNAL_OES][&0];
@@ -371,7 +371,7 @@ mod tests {
         change_texture(&mut thread, &Nothing, texture, |texture| {
             texture.images.entry(GL_TEXTURE_2D).or_default().insert(3, TextureImage::default());
         });
-        become_image(&mut thread, &Nothing, texture, GL_TEXTURE_2D, 9);
+        become_image(&mut thread, &Nothing, texture, GL_TEXTURE_2D, 9, 0);
         let group = group.lock();
         let levels = &group.textures.get(texture).unwrap().images[&GL_TEXTURE_2D];
         let levels: Vec<_> = levels.iter().map(|(level, it)| (*level, it.width)).collect();
@@ -408,7 +408,7 @@ mod tests {
                 texture.images = [(GL_TEXTURE_2D, [(0, pixels)].into())].into();
                 texture.immutable_levels = immutable_levels;
             });
-            become_image(&mut thread, &Nothing, texture, GL_TEXTURE_2D, image);
+            become_image(&mut thread, &Nothing, texture, GL_TEXTURE_2D, image, 0);
             group.lock().textures.get(texture).unwrap().images[&GL_TEXTURE_2D][&0].width
         };
         assert_eq!([width_with(0, 9), width_with(0, 10), width_with(levels, 9)], [4, 7, 7]);

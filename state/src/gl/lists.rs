@@ -11,7 +11,7 @@
 
 use std::any::Any;
 
-use crate::generated::lists::{COMPILED, is_acting};
+use crate::generated::lists::{COMPILED, UNPACKING, is_acting};
 use crate::memory::Scalar;
 use crate::{Context, Memory, Observer, Scope, Thread, Tracked, Values};
 
@@ -62,7 +62,17 @@ pub fn is_busy<S: Scope>(context: &Context<S>) -> bool {
 /// Returns whether display lists have the command.
 #[inline]
 pub fn is_compiled(id: u16) -> bool {
-    COMPILED.get(usize::from(id / 64)).is_some_and(|word| word & (1 << (id % 64)) != 0)
+    is_in(&COMPILED, id)
+}
+
+/// Returns whether the command takes pixels from the pixel unpack buffer when a list is compiled.
+pub fn unpacks(id: u16) -> bool {
+    is_in(&UNPACKING, id)
+}
+
+#[inline]
+fn is_in(commands: &[u64], id: u16) -> bool {
+    commands.get(usize::from(id / 64)).is_some_and(|word| word & (1 << (id % 64)) != 0)
 }
 
 /// Returns the first word of a command.
@@ -262,8 +272,7 @@ pub fn call_list<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, _memory: 
     }
 }
 
-/// Changes the tracked state as the commands of the lists do whose numbers are in an array of this type. Of a call that is
-/// itself in a list, or between glBegin and glEnd, the base is taken to be 0.
+/// Changes the tracked state as the commands of the lists do whose numbers are in an array of this type.
 pub fn call_lists<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     memory: &M,
@@ -281,10 +290,9 @@ pub fn call_lists<S: Scope, M: Memory + ?Sized>(
     if !has_acting {
         return;
     }
-    // The driver answers no question between glBegin and glEnd.
-    let may_ask = thread.context.as_deref().is_some_and(|context| context.begun.is_none());
-    let base = if may_ask { memory.list_base() } else { 0 };
     for at in 0..count {
+        // A list may change the base for the next one.
+        let base = thread.context.as_deref().map_or(0, |context| i64::from(context.list_base));
         call_list(thread, memory, base + number(memory, kind, lists, at));
     }
 }
@@ -321,7 +329,8 @@ mod tests {
         GL_UNSIGNED_SHORT,
     };
     use gapii_commands::ids::{
-        GL_ACTIVE_TEXTURE, GL_BEGIN, GL_CALL_LIST, GL_END, GL_TEX_PARAMETERIV, GL_VERTEX3F,
+        GL_ACTIVE_TEXTURE, GL_BEGIN, GL_CALL_LIST, GL_CALL_LISTS, GL_END, GL_LIST_BASE,
+        GL_TEX_PARAMETERIV, GL_VERTEX3F,
     };
 
     use super::*;
@@ -382,6 +391,28 @@ mod tests {
         call_list(&mut thread, &Nothing, 9);
         assert_eq!(active(&thread), 0);
         call_list(&mut thread, &Nothing, 4);
+        assert_eq!(active(&thread), 1);
+    }
+
+    #[test]
+    fn lists_are_called_in_lists_by_the_base_that_is_set_then() {
+        let mut thread = compatibility();
+        let call = |base: u64| {
+            let mut words = kept(GL_LIST_BASE, &[base]);
+            let numbers = [1 | u64::from(GL_UNSIGNED_BYTE) << 32, 0x5000];
+            let pieces = piece_head(Piece::Slot, false, 2, 0x5000, 1).into_iter().chain([4]);
+            let mut called = kept(GL_CALL_LISTS, &numbers);
+            called.extend(pieces);
+            called[0] = head(GL_CALL_LISTS, 16, called.len());
+            words.extend(called);
+            words
+        };
+        define(&mut thread, 12, kept(GL_ACTIVE_TEXTURE, &[GL_TEXTURE1.into()]));
+        define(&mut thread, 13, call(6));
+        define(&mut thread, 14, call(8));
+        call_list(&mut thread, &Nothing, 13);
+        assert_eq!(active(&thread), 0);
+        call_list(&mut thread, &Nothing, 14);
         assert_eq!(active(&thread), 1);
     }
 

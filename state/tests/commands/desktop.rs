@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::program::{Context, Group, Program, Seen, Thread, thread};
 use gapii_commands::constants::*;
 use gapii_state::commands::*;
-use gapii_state::{At as _, ContextApi, Ignore, Memory, Nothing, Ref, Texture};
+use gapii_state::{At as _, ContextApi, CurrentType, Ignore, Memory, Nothing, Ref, Texture};
 
 fn with_api(api: ContextApi, version: (u8, u8)) -> Thread {
     let mut thread = thread();
@@ -367,12 +367,15 @@ fn double_uniforms_and_integer_attributes_keep_their_values() {
     glUniformMatrix2dv::enter(&mut thread, memory, &mut Ignore, 3, 1, 1, address);
     glVertexAttrib4Nub::enter(&mut thread, &Nothing, &mut Ignore, 2, 255, 0, 51, 255);
     glVertexAttribI2i::enter(&mut thread, &Nothing, &mut Ignore, 1, -3, 4);
+    glVertexAttribL2d::enter(&mut thread, &Nothing, &mut Ignore, 3, 0.5, 7.0);
     let context = context(&mut thread);
     let group = context.group.lock();
     let uniform = &group.programs.get(made).unwrap().uniforms[&3];
     assert_eq!((uniform.kind, &uniform.doubles[..]), (GL_DOUBLE_MAT2, &[0.0, 2.0, 1.0, 3.0][..]));
     let attrib = &context.current_attribs[2];
-    assert_eq!((attrib.x, attrib.z, context.integer_attribs[2]), (1.0, 0.2, false));
+    assert_eq!((attrib.x, attrib.z), (1.0, 0.2));
     assert_eq!(context.current_attribs[1].integers, [-3, 4, 0, 1]);
-    assert!(context.integer_attribs[1]);
+    assert_eq!((context.current_attribs[3].x, context.current_attribs[3].y), (0.5, 7.0));
+    let types = [CurrentType::Integer, CurrentType::Float, CurrentType::Double];
+    assert_eq!(context.attrib_types[1..4], types);
 }

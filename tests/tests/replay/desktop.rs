@@ -10,7 +10,7 @@ use gapii_tests::process::run;
 use gapii_tests::programs::program;
 use gapii_tests::replays::{played, replay, verified, verified_frames};
 use gapii_tests::scene;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Records a program with each frame observed, plays the trace exactly, and returns its commands.
 #[track_caller]
@@ -49,17 +49,31 @@ fn extensions_of_old_programs_are_played_exactly() {
     assert_eq!(written("glGetCompressedTexImage"), vec![8 * 8; frames]);
 }
 
+/// Records a program for which the driver has a version of OpenGL, and plays the trace exactly.
+#[track_caller]
+fn check_with_version(name: &str, version: &str, options: &[&str]) -> Value {
+    const OVERRIDE: &str = "MESA_GL_VERSION_OVERRIDE";
+    let session = Session::new();
+    let mut process = offscreen(&program(name), [""; 0]);
+    process.env(OVERRIDE, version);
+    let recording = session.record(&[options, &["--observe-frames", "1"]].concat(), &process);
+    recording.trace.is_whole("exit");
+    let mut replay = replay(&session, &recording.trace.path, &["--verify", "--strict"]);
+    run(replay.env(OVERRIDE, version)).ok();
+    recording.trace.info()
+}
+
 /// Before OpenGL 4.4 an array may have any stride.
 #[test]
 fn arrays_with_strides_of_more_than_4095_bytes_are_played_exactly() {
-    const VERSION: (&str, &str) = ("MESA_GL_VERSION_OVERRIDE", "4.3COMPAT");
-    let session = Session::new();
-    let mut process = offscreen(&program("desktop_extensions"), [""; 0]);
-    process.env(VERSION.0, VERSION.1);
-    let recording = session.record(&["--observe-frames", "1"], &process);
-    recording.trace.is_whole("exit");
-    let mut replay = replay(&session, &recording.trace.path, &["--verify", "--strict"]);
-    run(replay.env(VERSION.0, VERSION.1)).ok();
+    check_with_version("desktop_extensions", "4.3COMPAT", &[]);
+}
+
+/// Rectangular textures are an extension there, and a surface is drawn rather than blitted.
+#[test]
+fn context_below_opengl_3_is_described_to_a_capture_that_begins_later() {
+    let info = check_with_version("desktop_rectangles", "2.1", &["--skip-frames", "2"]);
+    assert_eq!(info["missing"], json!(["depth and stencil of a surface"]), "{info:#}");
 }
 
 #[test]

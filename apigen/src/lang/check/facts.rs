@@ -97,6 +97,7 @@ const ROLES: &[(&str, Role, Of)] = &[
     ("clears", Role::Clears, Of::Command),
     ("reads_framebuffer", Role::ReadsFramebuffer, Of::Command),
     ("never_compiled", Role::NeverCompiled, Of::Command),
+    ("unpacks", Role::Unpacks, Of::Command),
 ];
 
 impl<'a> Checker<'a> {

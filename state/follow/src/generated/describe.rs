@@ -287,7 +287,8 @@ record! {
         has_restart_index, restart_index,
     }
     KeptAttributes {
-        mask, has_restart_index, active_texture, texture_units: |it| list(it, |it| it.describe()),
+        mask, has_restart_index, attrib_types: |it| list(it, |it| it.describe()), list_base,
+        active_texture, texture_units: |it| list(it, |it| it.describe()),
     }
     Attributes {
         capabilities: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
@@ -311,9 +312,9 @@ record! {
         color_material_face: |it| Value::Enum { group: "GL", value: *it as u64 },
         color_material: |it| Value::Enum { group: "GL", value: *it as u64 },
         shade_model: |it| Value::Enum { group: "GL", value: *it as u64 }, line_width,
-        line_stipple_factor, line_stipple_pattern, list_base, sample_coverage,
-        sample_coverage_invert, sample_mask: |it| map(it, |it| it.describe(), |it| it.describe()),
-        min_sample_shading, pixel_zoom: |it| list(it, |it| it.describe()),
+        line_stipple_factor, line_stipple_pattern, sample_coverage, sample_coverage_invert,
+        sample_mask: |it| map(it, |it| it.describe(), |it| it.describe()), min_sample_shading,
+        pixel_zoom: |it| list(it, |it| it.describe()),
         pixel_transfer: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
         read_buffer: |it| Value::Enum { group: "GL", value: *it as u64 }, point_size,
         point_parameters, cull_face: |it| Value::Enum { group: "GL", value: *it as u64 },
@@ -405,7 +406,7 @@ record! {
         default_feedback_program, default_feedback_is_active,
         default_feedback_buffers: |it| list(it, |it| it.describe()), vertex_array, default_arrays,
         current_attribs: |it| list(it, |it| it.describe()),
-        integer_attribs: |it| list(it, |it| it.describe()),
+        attrib_types: |it| list(it, |it| it.describe()),
         clip_origin: |it| Value::Enum { group: "GL", value: *it as u64 },
         clip_depth: |it| Value::Enum { group: "GL", value: *it as u64 }, polygon_offset_clamp,
         window_rectangle_mode: |it| Value::Enum { group: "GL", value: *it as u64 },
@@ -542,6 +543,17 @@ impl Describe for Compilation {
             Self::Never => Value::Named("Never"),
             Self::OfSource => Value::Named("OfSource"),
             Self::OfEarlierSource => Value::Named("OfEarlierSource"),
+        }
+    }
+}
+
+impl Describe for CurrentType {
+    fn describe(&self) -> Value {
+        match self {
+            Self::Float => Value::Named("Float"),
+            Self::Integer => Value::Named("Integer"),
+            Self::Double => Value::Named("Double"),
+            Self::Handle => Value::Named("Handle"),
         }
     }
 }

@@ -1840,6 +1840,8 @@ dispatch! {
     glVertexAttribL1dEXT(0 1): enter -;
     glVertexAttribL1dv(0 1): enter -;
     glVertexAttribL1dvEXT(0 1): enter -;
+    glVertexAttribL1ui64ARB(0 1): enter -;
+    glVertexAttribL1ui64vARB(0 1): enter -;
     glVertexAttribL2d(0 1 2): enter -;
     glVertexAttribL2dEXT(0 1 2): enter -;
     glVertexAttribL2dv(0 1): enter -;
