@@ -63,6 +63,7 @@ driver_functions! {
         disable_at_oes = GL_DISABLEI_OES(capability: u32, index: u32);
         enable_at_nv = GL_ENABLEI_NV(capability: u32, index: u32);
         enable_at_oes = GL_ENABLEI_OES(capability: u32, index: u32);
+        framebuffer_parameter = GL_FRAMEBUFFER_PARAMETERI(target: u32, name: u32, value: i32);
         framebuffer_parameter_mesa = GL_FRAMEBUFFER_PARAMETERI_MESA(
             target: u32, name: u32, value: i32
         );
@@ -317,6 +318,10 @@ driver_functions! {
             target: u32, point: u32, name: u32, out: *mut i32
         );
         get_renderbuffer = GL_GET_RENDERBUFFER_PARAMETERIV(target: u32, name: u32, out: *mut i32);
+        get_blocks = GL_GET_COMPRESSED_TEXTURE_SUB_IMAGE(
+            texture: u32, level: i32, x: i32, y: i32, z: i32, width: i32, height: i32, depth: i32,
+            room: i32, out: *mut u8
+        );
         get_texture_image = GL_GET_TEX_IMAGE(
             target: u32, level: i32, format: u32, kind: u32, out: *mut u8
         );

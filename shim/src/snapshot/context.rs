@@ -473,7 +473,7 @@ const SET_PATCHES: [(Since, u16); 3] = [
     (of_extension(&["GL_OES_tessellation_shader"]), GL_PATCH_PARAMETERI_OES),
 ];
 const SET_BOXES: [(Since, u16); 3] = [
-    (since((3, 2), NEVER, &[]), GL_PRIMITIVE_BOUNDING_BOX),
+    (since((3, 2), NEVER, &["GL_ARB_ES3_2_compatibility"]), GL_PRIMITIVE_BOUNDING_BOX),
     (of_extension(&["GL_EXT_primitive_bounding_box"]), GL_PRIMITIVE_BOUNDING_BOX_EXT),
     (of_extension(&["GL_OES_primitive_bounding_box"]), GL_PRIMITIVE_BOUNDING_BOX_OES),
 ];

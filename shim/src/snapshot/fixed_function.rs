@@ -350,6 +350,9 @@ fn describe_rasterization(emitter: &mut Emitter, has: &impl Fn((u8, u8)) -> bool
 }
 
 fn describe_evaluators(emitter: &mut Emitter) {
+    let active = gl::integer(constants::GL_ACTIVE_TEXTURE).cast_unsigned();
+    // No other unit takes a map (OpenGL 2.1, 5.1).
+    emitter.command(ids::GL_ACTIVE_TEXTURE).arg(GL_TEXTURE0).done();
     for (at, size) in CONTROL_POINT.into_iter().enumerate() {
         let target = GL_MAP1_COLOR_4 + at as u32;
         let ([order, _], [u1, u2, ..]) = (map_order(target), map_domain(target));
@@ -374,6 +377,7 @@ fn describe_evaluators(emitter: &mut Emitter) {
     let [u1, u2, v1, v2] = gl::floats::<4>(GL_MAP2_GRID_DOMAIN);
     let command = emitter.command(ids::GL_MAP_GRID2F).arg(u).arg(u1).arg(u2);
     command.arg(v).arg(v1).arg(v2).done();
+    emitter.command(ids::GL_ACTIVE_TEXTURE).arg(active).done();
 }
 
 fn map_order(target: u32) -> [i32; 2] {

@@ -12,6 +12,7 @@ use gapii_commands::constants::{
 };
 
 use gapii_state::ContextApi;
+use gapii_state::read_back::{Driver, NEVER};
 
 use super::aside::Aside;
 use super::canvas::{self, Canvas};
@@ -180,9 +181,36 @@ impl Reader {
     ) -> Option<()> {
         let width = image.width.checked_add(block_width - 1)? / block_width;
         let height = image.height.checked_add(block_height - 1)? / block_height;
+        if self.blocks_of_desktop(image, [width, height, block_bytes as i32], out).is_some() {
+            return Some(());
+        }
         let format = if block_bytes == 8 { GL_RG32UI } else { GL_RGBA32UI };
         let copy = Copy::of(image, Levels::of(image), format, [width, height])?;
         self.read(copy.image, Layout::of(format, 0)?, out)
+    }
+
+    /// Has OpenGL answer with the blocks: rows, columns, and the bytes of one. Mesa 22.3 copies those of EAC to no other format
+    /// there.
+    fn blocks_of_desktop(&self, image: Image, blocks: [i32; 3], out: &mut Vec<u8>) -> Option<()> {
+        let driver = Gl::of_thread()?;
+        let has = driver.is_at_least(NEVER, (4, 5)) || driver.has("GL_ARB_get_texture_sub_image");
+        let (texture, level, layer) = match image.of {
+            Of::Flat { texture, target, face, level } => (texture, level, layer_of(target, face)),
+            Of::Layer { texture, level, layer, .. } => (texture, level, layer),
+            _ => return None,
+        };
+        let bytes = blocks.iter().try_fold(1_i32, |bytes, by| bytes.checked_mul(*by))?;
+        if !has || driver.api() == ContextApi::Es {
+            return None;
+        }
+        resize(out, bytes as usize)?;
+        clear_errors();
+        let (width, height, at) = (image.width, image.height, out.as_mut_ptr());
+        // SAFETY: there is room for as many bytes as the driver is told.
+        unsafe {
+            gl::get_blocks(texture, level, 0, 0, layer, width, height, 1, bytes, at);
+        }
+        (gl::get_error() == 0).then_some(())
     }
 
     /// Reads a copy in another format that has the same bits and that drivers read without conversion.

@@ -35,7 +35,7 @@ impl Uncut {
         }
         let is_flipped = framebuffer != 0 && flipped::is(&driver, GL_READ_FRAMEBUFFER);
         if is_flipped {
-            flipped::set(GL_READ_FRAMEBUFFER, false);
+            flipped::set(&driver, GL_READ_FRAMEBUFFER, false);
         }
         Some(Self { driver, is_scissored, rectangles, is_flipped, _unconditional: unconditional })
     }
@@ -44,7 +44,7 @@ impl Uncut {
 impl Drop for Uncut {
     fn drop(&mut self) {
         if self.is_flipped {
-            flipped::set(GL_READ_FRAMEBUFFER, true);
+            flipped::set(&self.driver, GL_READ_FRAMEBUFFER, true);
         }
         if let Some(rectangles) = &self.rectangles {
             rectangles.set();

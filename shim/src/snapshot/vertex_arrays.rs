@@ -42,6 +42,7 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
         Describing {
             is_separate,
             has_memory: !is_es3,
+            has_pointers: true,
             ..Describing::of(context, &vertex_array.arrays)
         }
         .describe(emitter);
@@ -69,6 +70,9 @@ struct Describing<'a> {
     is_separate: bool,
     /// Whether attributes without a buffer read the program's memory.
     has_memory: bool,
+    /// Whether the pointer commands set it. Mesa 22.3 answers with the stride of one that it has refused for the default vertex
+    /// array of the core profile.
+    has_pointers: bool,
     /// What the commands so far have made.
     made: VertexArrays,
 }
@@ -76,14 +80,22 @@ struct Describing<'a> {
 impl<'a> Describing<'a> {
     /// The default vertex array of a context.
     fn of(context: &'a Context, arrays: &'a VertexArrays) -> Self {
-        let (is_separate, has_memory) = (false, true);
-        Self { context, arrays, is_separate, has_memory, made: VertexArrays::default() }
+        Self {
+            context,
+            arrays,
+            is_separate: false,
+            has_memory: true,
+            has_pointers: context.api != ContextApi::Core,
+            made: VertexArrays::default(),
+        }
     }
 
     fn describe(mut self, emitter: &mut Emitter) {
         let attribs = self.context.limits.vertex_attribs.clamp(0, GENERIC as i32) as u32;
-        for index in 0..attribs {
-            self.describe_pointer(emitter, index);
+        if self.has_pointers {
+            for index in 0..attribs {
+                self.describe_pointer(emitter, index);
+            }
         }
         if self.is_separate {
             for index in 0..attribs {

@@ -75,59 +75,71 @@ mod glBindBuffer {
     fn enter(thread: S, memory: M, seen: O, target: u32, buffer: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if functions::is_buffer_target(target) {
-            let bound: Ref<Buffer> =
+            let found: Ref<Buffer> =
                 context
                     .caches
                     .buffers
-                    .bind(&context.group, u64::from(buffer), |group| &mut group.buffers);
-            match i64::from(target) {
-                GL_ARRAY_BUFFER => {
-                    set!(S, context.array_buffer, bound);
+                    .find(&context.group, u64::from(buffer), |group| &mut group.buffers);
+            let is_new: bool =
+                found.is_none() && i64::from(buffer) != 0 && functions::binds_any_name(&*context);
+            let bound: Ref<Buffer> = if is_new {
+                context
+                    .caches
+                    .buffers
+                    .bind(&context.group, u64::from(buffer), |group| &mut group.buffers)
+            } else {
+                found
+            };
+            if i64::from(buffer) == 0 || bound.is_some() {
+                match i64::from(target) {
+                    GL_ARRAY_BUFFER => {
+                        set!(S, context.array_buffer, bound);
+                    }
+                    GL_ELEMENT_ARRAY_BUFFER => {
+                        let its_array = context.vertex_array;
+                        crate::gl::bind_element_buffer_of(thread, memory, its_array, bound);
+                    }
+                    GL_COPY_READ_BUFFER => {
+                        set!(S, context.copy_read_buffer, bound);
+                    }
+                    GL_COPY_WRITE_BUFFER => {
+                        set!(S, context.copy_write_buffer, bound);
+                    }
+                    GL_PIXEL_PACK_BUFFER => {
+                        set!(S, context.pixel_pack_buffer, bound);
+                    }
+                    GL_PIXEL_UNPACK_BUFFER => {
+                        set!(S, context.pixel_unpack_buffer, bound);
+                    }
+                    GL_TRANSFORM_FEEDBACK_BUFFER => {
+                        set!(S, context.transform_feedback_buffer, bound);
+                    }
+                    GL_UNIFORM_BUFFER => {
+                        set!(S, context.uniform_buffer, bound);
+                    }
+                    GL_ATOMIC_COUNTER_BUFFER => {
+                        set!(S, context.atomic_counter_buffer, bound);
+                    }
+                    GL_SHADER_STORAGE_BUFFER => {
+                        set!(S, context.shader_storage_buffer, bound);
+                    }
+                    GL_DRAW_INDIRECT_BUFFER => {
+                        set!(S, context.draw_indirect_buffer, bound);
+                    }
+                    GL_DISPATCH_INDIRECT_BUFFER => {
+                        set!(S, context.dispatch_indirect_buffer, bound);
+                    }
+                    GL_TEXTURE_BUFFER => {
+                        set!(S, context.texture_buffer, bound);
+                    }
+                    GL_QUERY_BUFFER => {
+                        set!(S, context.query_buffer, bound);
+                    }
+                    GL_PARAMETER_BUFFER => {
+                        set!(S, context.parameter_buffer, bound);
+                    }
+                    _ => {}
                 }
-                GL_ELEMENT_ARRAY_BUFFER => {
-                    let its_array = context.vertex_array;
-                    crate::gl::bind_element_buffer_of(thread, memory, its_array, bound);
-                }
-                GL_COPY_READ_BUFFER => {
-                    set!(S, context.copy_read_buffer, bound);
-                }
-                GL_COPY_WRITE_BUFFER => {
-                    set!(S, context.copy_write_buffer, bound);
-                }
-                GL_PIXEL_PACK_BUFFER => {
-                    set!(S, context.pixel_pack_buffer, bound);
-                }
-                GL_PIXEL_UNPACK_BUFFER => {
-                    set!(S, context.pixel_unpack_buffer, bound);
-                }
-                GL_TRANSFORM_FEEDBACK_BUFFER => {
-                    set!(S, context.transform_feedback_buffer, bound);
-                }
-                GL_UNIFORM_BUFFER => {
-                    set!(S, context.uniform_buffer, bound);
-                }
-                GL_ATOMIC_COUNTER_BUFFER => {
-                    set!(S, context.atomic_counter_buffer, bound);
-                }
-                GL_SHADER_STORAGE_BUFFER => {
-                    set!(S, context.shader_storage_buffer, bound);
-                }
-                GL_DRAW_INDIRECT_BUFFER => {
-                    set!(S, context.draw_indirect_buffer, bound);
-                }
-                GL_DISPATCH_INDIRECT_BUFFER => {
-                    set!(S, context.dispatch_indirect_buffer, bound);
-                }
-                GL_TEXTURE_BUFFER => {
-                    set!(S, context.texture_buffer, bound);
-                }
-                GL_QUERY_BUFFER => {
-                    set!(S, context.query_buffer, bound);
-                }
-                GL_PARAMETER_BUFFER => {
-                    set!(S, context.parameter_buffer, bound);
-                }
-                _ => {}
             }
         }
     }
@@ -137,12 +149,15 @@ mod glBindFramebuffer {
     fn enter(thread: S, memory: M, seen: O, target: u32, framebuffer: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if functions::is_framebuffer_target(target) {
-            context.framebuffers.bind(u64::from(framebuffer));
+            if functions::binds_any_name(&*context) {
+                context.framebuffers.bind(u64::from(framebuffer));
+            }
             let bound: Ref<Framebuffer> = context.framebuffers.find(u64::from(framebuffer));
-            if i64::from(target) != GL_READ_FRAMEBUFFER {
+            let is_name: bool = i64::from(framebuffer) == 0 || bound.is_some();
+            if is_name && i64::from(target) != GL_READ_FRAMEBUFFER {
                 set!(S, context.draw_framebuffer, bound);
             }
-            if i64::from(target) != GL_DRAW_FRAMEBUFFER {
+            if is_name && i64::from(target) != GL_DRAW_FRAMEBUFFER {
                 set!(S, context.read_framebuffer, bound);
             }
         }
@@ -153,15 +168,26 @@ mod glBindRenderbuffer {
     fn enter(thread: S, memory: M, seen: O, target: u32, renderbuffer: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if i64::from(target) == GL_RENDERBUFFER {
-            set!(
-                S,
-                context.renderbuffer,
+            let found: Ref<Renderbuffer> = context.caches.renderbuffers.find(
+                &context.group,
+                u64::from(renderbuffer),
+                |group| &mut group.renderbuffers,
+            );
+            let is_new: bool = found.is_none()
+                && i64::from(renderbuffer) != 0
+                && functions::binds_any_name(&*context);
+            let bound: Ref<Renderbuffer> = if is_new {
                 context.caches.renderbuffers.bind(
                     &context.group,
                     u64::from(renderbuffer),
-                    |group| &mut group.renderbuffers
+                    |group| &mut group.renderbuffers,
                 )
-            );
+            } else {
+                found
+            };
+            if i64::from(renderbuffer) == 0 || bound.is_some() {
+                set!(S, context.renderbuffer, bound);
+            }
         }
     }
 }

@@ -117,14 +117,26 @@ mod glBeginTransformFeedback {
 mod glBindBufferBase {
     fn enter(thread: S, memory: M, seen: O, target: u32, index: u32, buffer: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let bound: Ref<Buffer> =
+        let found: Ref<Buffer> =
             context
                 .caches
                 .buffers
-                .bind(&context.group, u64::from(buffer), |group| &mut group.buffers);
-        if functions::is_binding_point(&*context, target, index) {
-            let offset_1: i64 = 0;
-            let size_2: i64 = 0;
+                .find(&context.group, u64::from(buffer), |group| &mut group.buffers);
+        let is_new: bool =
+            found.is_none() && i64::from(buffer) != 0 && functions::binds_any_name(&*context);
+        let bound: Ref<Buffer> = if is_new {
+            context
+                .caches
+                .buffers
+                .bind(&context.group, u64::from(buffer), |group| &mut group.buffers)
+        } else {
+            found
+        };
+        if functions::is_binding_point(&*context, target, index)
+            && (i64::from(buffer) == 0 || bound.is_some())
+        {
+            let offset_3: i64 = 0;
+            let size_4: i64 = 0;
             match i64::from(target) {
                 GL_UNIFORM_BUFFER => {
                     set!(S, context.uniform_buffer, bound);
@@ -146,10 +158,10 @@ mod glBindBufferBase {
                         set!(S, it.buffer, bound);
                     }
                     if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
-                        set!(S, it.offset, offset_1);
+                        set!(S, it.offset, offset_3);
                     }
                     if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
-                        set!(S, it.size, size_2);
+                        set!(S, it.size, size_4);
                     }
                 }
                 GL_SHADER_STORAGE_BUFFER => {
@@ -159,10 +171,10 @@ mod glBindBufferBase {
                         set!(S, it.buffer, bound);
                     }
                     if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
-                        set!(S, it.offset, offset_1);
+                        set!(S, it.offset, offset_3);
                     }
                     if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
-                        set!(S, it.size, size_2);
+                        set!(S, it.size, size_4);
                     }
                 }
                 GL_ATOMIC_COUNTER_BUFFER => {
@@ -172,43 +184,43 @@ mod glBindBufferBase {
                         set!(S, it.buffer, bound);
                     }
                     if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
-                        set!(S, it.offset, offset_1);
+                        set!(S, it.offset, offset_3);
                     }
                     if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
-                        set!(S, it.size, size_2);
+                        set!(S, it.size, size_4);
                     }
                 }
                 GL_TRANSFORM_FEEDBACK_BUFFER => {
-                    let feedback_3: Ref<TransformFeedback> = context.transform_feedback;
+                    let feedback_5: Ref<TransformFeedback> = context.transform_feedback;
                     crate::gl::give_to_driver(thread, memory, bound);
                     let Some(context) = thread.context.as_deref_mut() else { return };
-                    if let Some(it) = context.transform_feedbacks.get_mut(feedback_3)
+                    if let Some(it) = context.transform_feedbacks.get_mut(feedback_5)
                         && let Some(it) = it.buffers.at_mut(i64::from(index))
                     {
                         set!(S, it.buffer, bound);
                     }
-                    if let Some(it) = context.transform_feedbacks.get_mut(feedback_3)
+                    if let Some(it) = context.transform_feedbacks.get_mut(feedback_5)
                         && let Some(it) = it.buffers.at_mut(i64::from(index))
                     {
-                        set!(S, it.offset, offset_1);
+                        set!(S, it.offset, offset_3);
                     }
-                    if let Some(it) = context.transform_feedbacks.get_mut(feedback_3)
+                    if let Some(it) = context.transform_feedbacks.get_mut(feedback_5)
                         && let Some(it) = it.buffers.at_mut(i64::from(index))
                     {
-                        set!(S, it.size, size_2);
+                        set!(S, it.size, size_4);
                     }
-                    if feedback_3.is_none() {
+                    if feedback_5.is_none() {
                         if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index))
                         {
                             set!(S, it.buffer, bound);
                         }
                         if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index))
                         {
-                            set!(S, it.offset, offset_1);
+                            set!(S, it.offset, offset_3);
                         }
                         if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index))
                         {
-                            set!(S, it.size, size_2);
+                            set!(S, it.size, size_4);
                         }
                     }
                 }
@@ -233,13 +245,23 @@ mod glBindBufferRange {
         if size < 0 {
             return;
         }
-        let bound: Ref<Buffer> =
+        let found: Ref<Buffer> =
             context
                 .caches
                 .buffers
-                .bind(&context.group, u64::from(buffer), |group| &mut group.buffers);
-        let is_range_or_none: bool =
-            i64::from(buffer) == 0 || functions::is_range(&*context, target, offset, size);
+                .find(&context.group, u64::from(buffer), |group| &mut group.buffers);
+        let is_new: bool =
+            found.is_none() && i64::from(buffer) != 0 && functions::binds_any_name(&*context);
+        let bound: Ref<Buffer> = if is_new {
+            context
+                .caches
+                .buffers
+                .bind(&context.group, u64::from(buffer), |group| &mut group.buffers)
+        } else {
+            found
+        };
+        let is_range_or_none: bool = i64::from(buffer) == 0
+            || (bound.is_some() && functions::is_range(&*context, target, offset, size));
         if functions::is_binding_point(&*context, target, index) && is_range_or_none {
             match i64::from(target) {
                 GL_UNIFORM_BUFFER => {
@@ -295,25 +317,25 @@ mod glBindBufferRange {
                     }
                 }
                 GL_TRANSFORM_FEEDBACK_BUFFER => {
-                    let feedback_2: Ref<TransformFeedback> = context.transform_feedback;
+                    let feedback_4: Ref<TransformFeedback> = context.transform_feedback;
                     crate::gl::give_to_driver(thread, memory, bound);
                     let Some(context) = thread.context.as_deref_mut() else { return };
-                    if let Some(it) = context.transform_feedbacks.get_mut(feedback_2)
+                    if let Some(it) = context.transform_feedbacks.get_mut(feedback_4)
                         && let Some(it) = it.buffers.at_mut(i64::from(index))
                     {
                         set!(S, it.buffer, bound);
                     }
-                    if let Some(it) = context.transform_feedbacks.get_mut(feedback_2)
+                    if let Some(it) = context.transform_feedbacks.get_mut(feedback_4)
                         && let Some(it) = it.buffers.at_mut(i64::from(index))
                     {
                         set!(S, it.offset, offset);
                     }
-                    if let Some(it) = context.transform_feedbacks.get_mut(feedback_2)
+                    if let Some(it) = context.transform_feedbacks.get_mut(feedback_4)
                         && let Some(it) = it.buffers.at_mut(i64::from(index))
                     {
                         set!(S, it.size, size);
                     }
-                    if feedback_2.is_none() {
+                    if feedback_4.is_none() {
                         if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index))
                         {
                             set!(S, it.buffer, bound);

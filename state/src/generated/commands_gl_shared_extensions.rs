@@ -137,12 +137,15 @@ mod glBindFramebufferOES {
     fn enter(thread: S, memory: M, seen: O, target: u32, framebuffer: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if functions::is_framebuffer_target(target) {
-            context.framebuffers.bind(u64::from(framebuffer));
+            if functions::binds_any_name(&*context) {
+                context.framebuffers.bind(u64::from(framebuffer));
+            }
             let bound: Ref<Framebuffer> = context.framebuffers.find(u64::from(framebuffer));
-            if i64::from(target) != GL_READ_FRAMEBUFFER {
+            let is_name: bool = i64::from(framebuffer) == 0 || bound.is_some();
+            if is_name && i64::from(target) != GL_READ_FRAMEBUFFER {
                 set!(S, context.draw_framebuffer, bound);
             }
-            if i64::from(target) != GL_DRAW_FRAMEBUFFER {
+            if is_name && i64::from(target) != GL_DRAW_FRAMEBUFFER {
                 set!(S, context.read_framebuffer, bound);
             }
         }
@@ -165,15 +168,26 @@ mod glBindRenderbufferOES {
     fn enter(thread: S, memory: M, seen: O, target: u32, renderbuffer: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if i64::from(target) == GL_RENDERBUFFER {
-            set!(
-                S,
-                context.renderbuffer,
+            let found: Ref<Renderbuffer> = context.caches.renderbuffers.find(
+                &context.group,
+                u64::from(renderbuffer),
+                |group| &mut group.renderbuffers,
+            );
+            let is_new: bool = found.is_none()
+                && i64::from(renderbuffer) != 0
+                && functions::binds_any_name(&*context);
+            let bound: Ref<Renderbuffer> = if is_new {
                 context.caches.renderbuffers.bind(
                     &context.group,
                     u64::from(renderbuffer),
-                    |group| &mut group.renderbuffers
+                    |group| &mut group.renderbuffers,
                 )
-            );
+            } else {
+                found
+            };
+            if i64::from(renderbuffer) == 0 || bound.is_some() {
+                set!(S, context.renderbuffer, bound);
+            }
         }
     }
 }
