@@ -1,5 +1,5 @@
 /*
- * Runs programs of OpenGL ES that arrive on standard input, one step a line, and prints every answer.
+ * Runs programs of OpenGL ES or of OpenGL that arrive on standard input, one step a line, and prints every answer.
  *
  * A line is `THREAD [RESULT] COMMAND ARGUMENT...`; tests/src/search/program.rs has the table of arguments. Names of
  * constants and of shaders are numbers and hexadecimal here. One thread runs at a time: the thread that a line names.
@@ -150,11 +150,12 @@ static int64_t number(const char *word)
 }
 
 /* Calls `function` in one way for all signatures: the calling conventions of x86-64 and AArch64 pass integers and
- * floating-point numbers in registers of their own, and what is left of the integers on the stack. */
-static uint64_t call(void *function, const int64_t *i, const float *f)
+ * floating-point numbers in registers of their own, and what is left of the integers on the stack. A float is the lower
+ * half of a register. */
+static uint64_t call(void *function, const int64_t *i, const double *f)
 {
-    typedef uint64_t (*any)(int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, float, float, float, float, float,
-                            float, float, float, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
+    typedef uint64_t (*any)(int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, double, double, double, double,
+                            double, double, double, double, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
                             int64_t, int64_t);
     return ((any)function)(i[0], i[1], i[2], i[3], i[4], i[5], f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], i[6],
                            i[7], i[8], i[9], i[10], i[11], i[12], i[13], i[14]);
@@ -224,6 +225,8 @@ static void *array(const char *words, char how)
         word[length] = 0;
         if (how == 'f')
             ((float *)numbers)[at] = strtof(word, NULL);
+        else if (how == 'd')
+            ((double *)numbers)[at] = strtod(word, NULL);
         else if (how == 't')
             texts[at] = strcpy(new_memory(length + 1), word);
         else
@@ -234,7 +237,7 @@ static void *array(const char *words, char how)
 }
 
 /* Adds an argument; returns 1 if it is a floating-point number. */
-static int argument(const char *word, int64_t *integer, float *real, struct output *output)
+static int argument(const char *word, int64_t *integer, double *real, struct output *output)
 {
     const char *rest;
     output->how = 0;
@@ -262,6 +265,8 @@ static int argument(const char *word, int64_t *integer, float *real, struct outp
         *integer = (int64_t)array(rest, 'i');
     else if (has(word, "floats:", &rest))
         *integer = (int64_t)array(rest, 'f');
+    else if (has(word, "doubles:", &rest))
+        *integer = (int64_t)array(rest, 'd');
     else if (has(word, "texts:", &rest))
         *integer = (int64_t)array(rest, 't');
     else if (has(word, "text:", &rest))
@@ -271,7 +276,11 @@ static int argument(const char *word, int64_t *integer, float *real, struct outp
         texts[0] = unhex(rest);
         *integer = (int64_t)texts;
     } else if (strncmp(word, "0x", 2) != 0 && word[strlen(word) - 1] == 'f' && object(word) == NULL) {
-        *real = strtof(word, NULL);
+        float single = strtof(word, NULL);
+        memcpy(real, &single, sizeof single);
+        return 1;
+    } else if (strncmp(word, "0x", 2) != 0 && word[strlen(word) - 1] == 'd' && object(word) == NULL) {
+        *real = strtod(word, NULL);
         return 1;
     } else
         *integer = number(word);
@@ -319,7 +328,7 @@ static void run_step(char *line)
         result = *at++;
     void *function = function_of(*at++);
     int64_t integers[15] = {0};
-    float reals[8] = {0};
+    double reals[8] = {0};
     struct output outputs[ARGUMENTS];
     int used = 0, floats = 0, written = 0;
     for (; *at; at++) {
@@ -446,7 +455,7 @@ static void attach_shader(GLuint program, GLenum kind, const char *source)
 /* Draws with a new program into a new framebuffer. */
 static void draw(void)
 {
-    GLuint program = glCreateProgram(), framebuffer, renderbuffer;
+    GLuint program = glCreateProgram(), framebuffer, renderbuffer, array = 0;
     attach_shader(program, GL_VERTEX_SHADER, "void main() { gl_Position = vec4(0.0); gl_PointSize = 1.0; }");
     attach_shader(program, GL_FRAGMENT_SHADER, "precision mediump float; void main() { gl_FragColor = vec4(0.0); }");
     glLinkProgram(program);
@@ -454,6 +463,9 @@ static void draw(void)
     glGenRenderbuffers(1, &renderbuffer);
     glBindRenderbuffer(GL_RENDERBUFFER, renderbuffer);
     glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA4, 1, 1);
+    /* The core profile draws with no other. A context of OpenGL ES 2 refuses these commands. */
+    glGenVertexArrays(1, &array);
+    glBindVertexArray(array);
     glGenFramebuffers(1, &framebuffer);
     glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
     glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, renderbuffer);
@@ -605,7 +617,7 @@ int main(void)
     setvbuf(stdout, output, _IOFBF, sizeof output);
     display = eglGetDisplay(EGL_DEFAULT_DISPLAY);
     EGLint count = 0;
-    const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE, EGL_OPENGL_ES2_BIT,
+    const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE, EGL_OPENGL_ES2_BIT | EGL_OPENGL_BIT,
                              EGL_RED_SIZE, 8, EGL_GREEN_SIZE, 8, EGL_BLUE_SIZE, 8, EGL_ALPHA_SIZE, 8,
                              EGL_DEPTH_SIZE, 24, EGL_STENCIL_SIZE, 8, EGL_NONE};
     must(eglInitialize(display, NULL, NULL) && eglBindAPI(EGL_OPENGL_ES_API) &&

@@ -8,6 +8,8 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 const HEADERS: &[&str] = &[
+    "GL/gl.h",
+    "GL/glext.h",
     "EGL/egl.h",
     "EGL/eglext.h",
     "GLES/gl.h",
@@ -35,7 +37,7 @@ impl Enums {
             let path = Path::new("/usr/include").join(header);
             let text = std::fs::read_to_string(&path).unwrap_or_else(|error| {
                 panic!(
-                    "{}: {error}; install it: apt-get install libegl-dev libgles-dev",
+                    "{}: {error}; install it: apt-get install libegl-dev libgl-dev libgles-dev",
                     path.display()
                 )
             });

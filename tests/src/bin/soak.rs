@@ -27,6 +27,7 @@ use gapii_tests::search::hunt::{self, Hunt};
 use gapii_tests::search::lab::Lab;
 use gapii_tests::search::planted::{self, Mistakes, Nursery};
 use gapii_tests::search::program::Program;
+use gapii_tests::search::world::Kind;
 use gapii_tests::{headless, level_zero, tracers};
 
 /// Run the long forms of the whole-system tests
@@ -112,6 +113,10 @@ struct Options {
     #[arg(long, default_value_t = 600)]
     planted_seconds: u64,
 
+    /// Contexts of OpenGL instead of OpenGL ES in the random programs
+    #[arg(long)]
+    desktop: bool,
+
     /// Leave out actions of the generator whose names contain this, for example buffers::map
     #[arg(long, value_name = "TEXT")]
     without: Vec<String>,
@@ -135,6 +140,13 @@ struct Options {
     /// Seconds for which a connected program does nothing
     #[arg(long, default_value_t = 60)]
     idle_seconds: u64,
+}
+
+impl Options {
+    /// The APIs of the random programs' contexts.
+    fn kind(&self) -> Kind {
+        if self.desktop { Kind::Desktop } else { Kind::Es }
+    }
 }
 
 type Part = (&'static str, fn(&Options));
@@ -161,7 +173,8 @@ const PARTS: &[Part] = &[
 fn main() {
     let options = Options::parse();
     if let Some(seed) = options.seed.filter(|_| options.print) {
-        return print!("{}", generate::program_without(seed, &options.without).program);
+        let generated = generate::program_without(options.kind(), seed, &options.without);
+        return print!("{}", generated.program);
     }
     let wanted = |name: &str| options.only.as_ref().is_none_or(|only| name.contains(only));
     for (name, part) in PARTS.iter().filter(|(name, _)| wanted(name)) {
@@ -270,6 +283,7 @@ fn snapshots(options: &Options) {
     }
     let clock = || std::time::UNIX_EPOCH.elapsed().map_or(1, |now| now.as_secs());
     let hunt = Hunt {
+        kind: options.kind(),
         first_seed: options.seed.unwrap_or_else(clock),
         time: Duration::from_secs(options.snapshot_seconds),
         programs: options.programs,

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use crate::headers;
 use crate::search::generate;
 use crate::search::generate::aliases::first;
+use crate::search::world::Kind;
 
 /// Programs that are searched for each command, at most.
 const PROGRAMS: u64 = 3000;
@@ -66,7 +67,7 @@ fn generated_programs_have_every_command_of_opengl_es_that_changes_something() {
     let mut missing: BTreeSet<&str> =
         all.filter(|name| !asks(name) && !left_out.contains(name)).collect();
     for seed in 0..PROGRAMS {
-        for step in generate::program(seed).program.steps {
+        for step in generate::program(Kind::Es, seed).program.steps {
             let Some(command) = step.split(' ').find(|word| word.starts_with("gl")) else {
                 continue;
             };

@@ -13,12 +13,15 @@ use crate::search::generate;
 use crate::search::lab::Lab;
 use crate::search::program::{ATTACH, KEYFRAME, Program};
 use crate::search::reduce::reduce;
+use crate::search::world::Kind;
 
 /// Captures that begin in the middle of each program.
 pub const ATTACHES: usize = 3;
 
 /// What to search, and for how long.
 pub struct Hunt {
+    /// The APIs of the programs' contexts.
+    pub kind: Kind,
     pub first_seed: u64,
     pub time: Duration,
     /// At most this many programs.
@@ -110,7 +113,7 @@ impl Hunt {
         bag: &Mutex<Bag>,
         kinds: &Mutex<HashMap<String, usize>>,
     ) {
-        let generated = generate::program_without(seed, &self.left_out);
+        let generated = generate::program_without(self.kind, seed, &self.left_out);
         let native = match lab.native(&generated.program) {
             Ok(native) => native,
             Err(died) => {

@@ -20,4 +20,4 @@ pub mod program;
 pub mod reduce;
 mod runner;
 mod shaders;
-mod world;
+pub mod world;

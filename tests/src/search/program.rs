@@ -7,12 +7,12 @@
 //! |---|---|
 //! | `b1=` | the result becomes the value of object `b1`; the answer says whether it is zero |
 //! | `?`, `?8` | the result is an answer of 32 or 8 bits |
-//! | `12`, `0x10`, `GL_X`, `GL_X\|GL_Y`, `1.5f` | numbers |
+//! | `12`, `0x10`, `GL_X`, `GL_X\|GL_Y`, `1.5f`, `1.5d` | numbers; the last two are a float and a double |
 //! | `b1` | value of an object: its name, handle or address. The letter is the kind |
 //! | `new:b1` | memory for one name, which becomes the value of `b1` |
 //! | `name:b`, `out:16` | memory for an answer: the name of a buffer, 16 bytes |
 //! | `bytes:64:7` | 64 bytes from seed 7 |
-//! | `ints:1,b1`, `floats:1,0.5`, `texts:a,b`, `text:a` | arrays of numbers and of strings, a string |
+//! | `ints:1,b1`, `floats:1,0.5`, `doubles:0.5`, `texts:a,b`, `text:a` | arrays of numbers and of strings, a string |
 //! | `shader:NAME` | array of one string: a source of [`shaders`](super::shaders) |
 //!
 //! A step that begins with `@` is no command: `@attach` is where a capture begins, and `@keyframe` where one begins while

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use crate::random::Random;
-use crate::search::generate::aliases;
+use crate::search::generate::{aliases, direct};
 use crate::search::shaders::Recipe;
 
 /// Attributes and vertex bindings that programs use.
@@ -20,13 +20,37 @@ pub const BLOCKS: usize = 3;
 /// Bytes per vertex are at most 16, and indices are bytes.
 pub const CLIENT_BYTES: usize = 16 * 256 + 16;
 
+/// The API of a context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Api {
+    Es,
+    /// OpenGL, core profile.
+    Core,
+    /// OpenGL, compatibility profile.
+    Compatibility,
+}
+
+/// The APIs of a program's contexts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// OpenGL ES.
+    #[default]
+    Es,
+    /// OpenGL in both profiles.
+    Desktop,
+}
+
 pub struct World {
+    pub kind: Kind,
     pub random: Random,
     pub steps: Vec<String>,
     /// Thread of the next steps.
     pub thread: usize,
     /// Context of each thread.
     pub current: [Option<usize>; 3],
+    /// Whether steps may come in other forms that do the same: not those of the ending, which other states than the model's
+    /// follow.
+    pub varies: bool,
     pub contexts: Vec<Context>,
     pub groups: Vec<Group>,
     pub buffers: Vec<Buffer>,
@@ -39,6 +63,8 @@ pub struct World {
     pub programs: Vec<Program>,
     pub images: Vec<Image>,
     pub egl_syncs: Vec<usize>,
+    /// Threads whose API of EGL is OpenGL.
+    binds_desktop: [bool; 3],
     counts: BTreeMap<char, usize>,
     seeds: u64,
 }
@@ -70,7 +96,11 @@ pub struct Context {
     pub has_lost_surface: bool,
     /// The context is destroyed. A thread may still have it.
     pub is_destroyed: bool,
+    pub api: Api,
+    /// The version of OpenGL ES whose commands it has.
     pub version: (u8, u8),
+    /// What the steps have bound.
+    pub bound: direct::Bound,
     pub buffers: BTreeMap<&'static str, usize>,
     /// At the indexed binding points of uniform buffers.
     pub blocks: [Option<usize>; BLOCKS],
@@ -263,16 +293,18 @@ pub struct Image {
 }
 
 impl World {
-    pub fn new(seed: u64) -> Self {
+    pub fn new(kind: Kind, seed: u64) -> Self {
         let mut random =
             Random::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5851_F42D_4C95_7F2D);
         // Close seeds have close first numbers.
         (0..8).for_each(|_| _ = random.below(2));
         Self {
+            kind,
             random,
             steps: Vec::new(),
             thread: 0,
             current: [None; 3],
+            varies: false,
             contexts: Vec::new(),
             groups: Vec::new(),
             buffers: Vec::new(),
@@ -284,6 +316,7 @@ impl World {
             programs: Vec::new(),
             images: Vec::new(),
             egl_syncs: Vec::new(),
+            binds_desktop: [false; 3],
             counts: BTreeMap::new(),
             seeds: 0,
         }
@@ -292,8 +325,17 @@ impl World {
     /// Adds a step of the current thread.
     pub fn step(&mut self, text: impl AsRef<str>) {
         let step = format!("{} {}", self.thread, text.as_ref());
+        let step = direct::vary(self, step);
         let step = aliases::vary(&mut self.random, step);
         self.steps.push(step);
+    }
+
+    /// Binds the thread's API of EGL for the contexts of the program.
+    pub fn bind_api(&mut self) {
+        let is_bound = std::mem::replace(&mut self.binds_desktop[self.thread], true);
+        if self.kind == Kind::Desktop && !is_bound {
+            self.step("?8 eglBindAPI EGL_OPENGL_API");
+        }
     }
 
     /// Number of a new object of this kind.
@@ -351,6 +393,10 @@ impl World {
 
     pub fn version(&self) -> (u8, u8) {
         self.here().version
+    }
+
+    pub fn api(&self) -> Api {
+        self.here().api
     }
 
     pub fn array(&mut self) -> &mut VertexArray {

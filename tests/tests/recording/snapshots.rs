@@ -10,6 +10,7 @@ use gapii_tests::search::generate;
 use gapii_tests::search::hunt::Hunt;
 use gapii_tests::search::lab::Lab;
 use gapii_tests::search::program::Program;
+use gapii_tests::search::world::Kind;
 
 /// Labs side by side, since each waits for its processes most of the time.
 const LABS: usize = 3;
@@ -55,6 +56,7 @@ fn random_programs_are_captured_exactly() {
     const SEEDS: &[u64] = &[116];
     for seed in SEEDS {
         let hunt = Hunt {
+            kind: Kind::Es,
             first_seed: *seed,
             time: Duration::from_secs(60),
             programs: 1,
@@ -81,7 +83,7 @@ fn random_programs_read_no_undefined_contents() {
         !program.to_string().contains("EGL_CONTEXT_MAJOR_VERSION,3,EGL_CONTEXT_MINOR_VERSION,2")
     };
     let seeds = 9_000_000_u64..;
-    let programs = seeds.map(|seed| (seed, generate::program(seed).program));
+    let programs = seeds.map(|seed| (seed, generate::program(Kind::Es, seed).program));
     for (seed, program) in programs.filter(|(_, program)| fits(program)).take(PROGRAMS) {
         let [first, second] = [0x5A, 0xA5]
             .map(|fill| lab.native_on_softpipe(&program, fill).expect("softpipe runs it"));

@@ -1,6 +1,6 @@
 //! Buffers: storage, copies, mappings, deletion.
 
-use crate::search::world::{BLOCKS, Buffer, Mapping, World};
+use crate::search::world::{Api, BLOCKS, Buffer, Mapping, World};
 
 pub const TARGETS: &[(&str, (u8, u8))] = &[
     ("GL_ARRAY_BUFFER", (1, 0)),
@@ -104,6 +104,9 @@ pub fn make(world: &mut World) -> bool {
 
 /// A name that the program chooses itself: buffers need no generated names.
 pub fn name_by_choice(world: &mut World) -> bool {
+    if world.api() == Api::Core {
+        return false;
+    }
     let buffer = add(world);
     let name = {
         let group = world.group();

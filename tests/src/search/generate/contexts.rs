@@ -1,7 +1,8 @@
 //! Contexts, surfaces and threads.
 
 use crate::search::generate::pbuffers;
-use crate::search::world::{Context, Group, VertexArray, World};
+use crate::search::generate::vertices;
+use crate::search::world::{Api, Context, Group, Kind, VertexArray, World};
 
 /// The first contexts: one or two, made and current on the first thread.
 pub fn begin(world: &mut World) {
@@ -51,11 +52,32 @@ pub fn destroy(world: &mut World) -> bool {
     true
 }
 
+/// Versions of contexts of OpenGL. Mesa makes one of the latest version of the profile, whatever it is asked for.
+const DESKTOP: &[(Api, (u8, u8), &str)] = &[
+    (Api::Compatibility, (2, 1), ""),
+    (Api::Compatibility, (3, 0), ""),
+    (Api::Compatibility, (3, 2), "EGL_CONTEXT_OPENGL_PROFILE_MASK,2,"),
+    (Api::Compatibility, (4, 5), "EGL_CONTEXT_OPENGL_PROFILE_MASK,2,"),
+    (Api::Core, (3, 2), "EGL_CONTEXT_OPENGL_PROFILE_MASK,1,"),
+    (Api::Core, (3, 3), ""),
+    (Api::Core, (4, 5), "EGL_CONTEXT_OPENGL_PROFILE_MASK,1,"),
+    (Api::Core, (4, 3), "EGL_CONTEXT_OPENGL_FORWARD_COMPATIBLE,1,"),
+];
+
 fn create(world: &mut World, share: Option<usize>) {
-    let version = match world.chance(12) {
-        true => (1, 1),
-        false => world.one_of(&[(2, 0), (3, 0), (3, 1), (3, 1), (3, 2), (3, 2), (3, 2)]),
+    world.bind_api();
+    let (api, asked, attributes) = match world.kind {
+        Kind::Desktop => world.one_of(DESKTOP),
+        Kind::Es => match world.chance(12) {
+            true => (Api::Es, (1, 1), ""),
+            false => {
+                let versions = [(2, 0), (3, 0), (3, 1), (3, 1), (3, 2), (3, 2), (3, 2)];
+                (Api::Es, world.one_of(&versions), "")
+            }
+        },
     };
+    // Mesa's contexts of OpenGL have the commands of OpenGL ES.
+    let version = if api == Api::Es { asked } else { (3, 2) };
     // The model does not know which commands of one generation show what those of the other have done.
     let is_alike = |other: &usize| world.contexts[*other].version.0.min(2) == version.0.min(2);
     let share = share.filter(|other| version.0 > 1 && is_alike(other));
@@ -67,10 +89,10 @@ fn create(world: &mut World, share: Option<usize>) {
         }
     };
     let number = world.count('c');
-    let (major, minor) = version;
+    let (major, minor) = asked;
     let other = share.map_or("0".to_owned(), |other| format!("c{}", other + 1));
     world.step(format!(
-        "c{number}= eglCreateContext display config {other} ints:EGL_CONTEXT_MAJOR_VERSION,{major},EGL_CONTEXT_MINOR_VERSION,{minor},EGL_NONE"
+        "c{number}= eglCreateContext display config {other} ints:EGL_CONTEXT_MAJOR_VERSION,{major},EGL_CONTEXT_MINOR_VERSION,{minor},{attributes}EGL_NONE"
     ));
     let surface = pbuffers::pbuffer(world, "");
     world.vertex_arrays.push(VertexArray::new());
@@ -82,7 +104,9 @@ fn create(world: &mut World, share: Option<usize>) {
         has_no_surface: false,
         has_lost_surface: false,
         is_destroyed: false,
+        api,
         version,
+        bound: Default::default(),
         buffers: Default::default(),
         blocks: Default::default(),
         blocks_bound: Default::default(),
@@ -116,10 +140,15 @@ fn create(world: &mut World, share: Option<usize>) {
     world.step("glDisable GL_DITHER");
     world.step("glClearColor 0.25f 0.5f 0.75f 1f");
     world.step("glClear GL_COLOR_BUFFER_BIT|GL_DEPTH_BUFFER_BIT|GL_STENCIL_BUFFER_BIT");
+    if api == Api::Core {
+        // Nothing is drawn with the default vertex array.
+        vertices::make_array(world);
+    }
 }
 
 /// Makes a context current on the thread; one that another thread has is released there first.
 pub fn make_current(world: &mut World, context: usize) {
+    world.bind_api();
     if world.current[world.thread].is_some() {
         // Other contexts of the group see what this one has done.
         world.step("glFinish");

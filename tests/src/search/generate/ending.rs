@@ -10,7 +10,7 @@ use crate::search::generate::questions::{self, arrays, bind_array};
 use crate::search::generate::samples;
 use crate::search::generate::textures::{FORMATS, faces};
 use crate::search::shaders::{SIMPLEST, WITH_BLOCK};
-use crate::search::world::{ATTRIBUTES, Texture, UNITS, World};
+use crate::search::world::{ATTRIBUTES, Api, Texture, UNITS, World};
 
 /// Pixels of each side of the canvas, into which draws show what nothing else reads.
 const SIDE: u32 = 32;
@@ -267,7 +267,15 @@ fn draw_with_pipelines(world: &mut World) {
         return;
     }
     world.step("glUseProgram 0");
-    world.step("glBindVertexArray 0");
+    match world.api() {
+        // Nothing is drawn with the default vertex array.
+        Api::Core => {
+            let array = world.count('v');
+            world.step(format!("glGenVertexArrays 1 new:v{array}"));
+            world.step(format!("glBindVertexArray v{array}"));
+        }
+        _ => world.step("glBindVertexArray 0"),
+    }
     for index in 0..ATTRIBUTES {
         world.step(format!("glDisableVertexAttribArray {index}"));
     }

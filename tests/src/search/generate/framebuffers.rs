@@ -1,7 +1,7 @@
 //! Framebuffers, renderbuffers, clears.
 
 use crate::search::generate::textures::{FORMATS, UNKNOWN, new_texture};
-use crate::search::world::{Attached, Framebuffer, Image, Renderbuffer, Texture, World};
+use crate::search::world::{Api, Attached, Framebuffer, Image, Renderbuffer, Texture, World};
 
 const COLOURS: &[&str] = &["GL_COLOR_ATTACHMENT0", "GL_COLOR_ATTACHMENT0", "GL_COLOR_ATTACHMENT1"];
 
@@ -286,9 +286,11 @@ pub fn flip(world: &mut World) -> bool {
         return false;
     }
     let value = world.below(2);
-    world.step(format!(
-        "glFramebufferParameteriMESA GL_FRAMEBUFFER GL_FRAMEBUFFER_FLIP_Y_MESA {value}"
-    ));
+    let command = match world.api() {
+        Api::Es => "glFramebufferParameteriMESA",
+        _ => "glFramebufferParameteri",
+    };
+    world.step(format!("{command} GL_FRAMEBUFFER GL_FRAMEBUFFER_FLIP_Y_MESA {value}"));
     true
 }
 

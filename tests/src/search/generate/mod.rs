@@ -1,4 +1,4 @@
-//! Random programs of OpenGL ES, from a seed.
+//! Random programs of OpenGL ES or of OpenGL, from a seed.
 //!
 //! Begins with one or two contexts, makes a hundred steps or more, and ends with reading everything back.
 
@@ -8,6 +8,7 @@ mod compressed;
 mod compute;
 mod contexts;
 mod copies;
+pub mod direct;
 mod draws;
 mod ending;
 mod es1;
@@ -28,7 +29,7 @@ mod vertices;
 
 use crate::random::Random;
 use crate::search::program::Program;
-use crate::search::world::World;
+use crate::search::world::{Kind, World};
 
 /// Makes steps in the current context; returns false if nothing there fits.
 type Action = fn(&mut World) -> bool;
@@ -195,21 +196,22 @@ impl Generated {
 }
 
 /// The program of a seed.
-pub fn program(seed: u64) -> Generated {
-    program_without(seed, &[])
+pub fn program(kind: Kind, seed: u64) -> Generated {
+    program_without(kind, seed, &[])
 }
 
 /// The program of a seed without actions whose names contain one of these, to find what is behind a known fault.
-pub fn program_without(seed: u64, left_out: &[String]) -> Generated {
+pub fn program_without(kind: Kind, seed: u64, left_out: &[String]) -> Generated {
     let is_wanted = |name: &str| !left_out.iter().any(|part| name.contains(part));
     let wanted = |all: &[(usize, &str, Action)]| -> Vec<(usize, Action)> {
         let all = all.iter().filter(|(_, name, _)| is_wanted(name));
         all.map(|(weight, _, action)| (*weight, *action)).collect()
     };
     let (actions, actions_es1) = (wanted(ACTIONS), wanted(ACTIONS_ES1));
-    let mut world = World::new(seed);
+    let mut world = World::new(kind, seed);
     contexts::begin(&mut world);
     let begin = world.steps.len();
+    world.varies = true;
     let steps = 40 + world.below(110);
     // Each program prefers some actions: those that are made again and again meet each other.
     let preferred: Vec<Action> = (0..5).map(|_| choose(&mut world, &actions)).collect();
@@ -229,6 +231,7 @@ pub fn program_without(seed: u64, left_out: &[String]) -> Generated {
         }
     }
     let end = world.steps.len();
+    world.varies = false;
     ending::read_everything(&mut world);
     Generated { program: Program { steps: world.steps }, body: begin..end }
 }
@@ -251,17 +254,17 @@ mod tests {
 
     #[test]
     fn seed_gives_the_same_program_again() {
-        let text = program(7).program.to_string();
-        assert_eq!(program(7).program.to_string(), text);
-        assert_eq!(text.parse::<Program>(), Ok(program(7).program));
-        assert_ne!(program(8).program.to_string(), text);
+        let text = program(Kind::Es, 7).program.to_string();
+        assert_eq!(program(Kind::Es, 7).program.to_string(), text);
+        assert_eq!(text.parse::<Program>(), Ok(program(Kind::Es, 7).program));
+        assert_ne!(program(Kind::Es, 8).program.to_string(), text);
     }
 
     #[test]
     fn every_step_can_be_said_to_the_runner() {
-        for seed in 0..200 {
+        for (kind, seed) in (0..200).flat_map(|seed| [(Kind::Es, seed), (Kind::Desktop, seed)]) {
             let mut text = String::new();
-            let steps = program(seed).program.steps;
+            let steps = program(kind, seed).program.steps;
             steps.iter().for_each(|step| Program::add_runner_line(step, &mut text));
             assert_eq!(text.lines().count(), steps.len());
         }

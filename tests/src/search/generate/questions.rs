@@ -1,7 +1,7 @@
 //! Questions about the state of contexts and objects, which change nothing but the bindings that they need.
 
 use crate::search::generate::{extensions, labels, uniforms};
-use crate::search::world::{ATTRIBUTES, Texture, UNITS, World};
+use crate::search::world::{ATTRIBUTES, Api, Texture, UNITS, World};
 
 type Version = (u8, u8);
 
@@ -311,9 +311,11 @@ fn of_framebuffers(world: &mut World) {
             for name in OF_FRAMEBUFFER {
                 world.step(format!("glGetIntegerv GL_{name} out:4"));
             }
-            world.step(
-                "glGetFramebufferParameterivMESA GL_FRAMEBUFFER GL_FRAMEBUFFER_FLIP_Y_MESA out:4",
-            );
+            let command = match world.api() {
+                Api::Es => "glGetFramebufferParameterivMESA",
+                _ => "glGetFramebufferParameteriv",
+            };
+            world.step(format!("{command} GL_FRAMEBUFFER GL_FRAMEBUFFER_FLIP_Y_MESA out:4"));
         }
         if version >= (3, 1) {
             let names = ["WIDTH", "HEIGHT", "SAMPLES", "FIXED_SAMPLE_LOCATIONS", "LAYERS"];

@@ -2,7 +2,7 @@
 
 use crate::search::generate::buffers::with_storage;
 use crate::search::generate::contexts::bind_framebuffer_again;
-use crate::search::world::{Image, Texture, UNITS, World};
+use crate::search::world::{Api, Image, Texture, UNITS, World};
 
 /// Formats of texels: sized format, format, type, bytes.
 pub struct Format {
@@ -186,7 +186,7 @@ pub fn make(world: &mut World) -> bool {
         TARGETS.iter().filter(|(_, since)| version >= *since).map(|(name, _)| *name).collect();
     let target = world.one_of(&known);
     let texture = add(world, target);
-    if world.chance(15) {
+    if world.chance(15) && world.api() != Api::Core {
         let name = {
             let group = world.group();
             group.chosen_names -= 1;

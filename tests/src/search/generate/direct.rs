@@ -1,0 +1,148 @@
+//! Commands of direct state access (OpenGL 4.5) in place of commands that need a binding, which take the bound object.
+
+use std::collections::BTreeMap;
+
+use crate::search::generate::refused::is_refused;
+use crate::search::program::command_of;
+use crate::search::world::{Kind, World};
+
+/// What the steps of a context have bound, by words such as `GL_ARRAY_BUFFER` and `b3`.
+#[derive(Clone, Default)]
+pub struct Bound {
+    /// Buffers and framebuffers by target; textures by unit and target.
+    objects: BTreeMap<String, String>,
+    unit: String,
+}
+
+/// A command that takes a target, and the one that takes an object instead.
+const FORMS: &[(&str, &str)] = &[
+    ("glBufferData", "glNamedBufferData"),
+    ("glBufferSubData", "glNamedBufferSubData"),
+    ("glBufferStorageEXT", "glNamedBufferStorage"),
+    ("glMapBufferRange", "glMapNamedBufferRange"),
+    ("glFlushMappedBufferRange", "glFlushMappedNamedBufferRange"),
+    ("glUnmapBuffer", "glUnmapNamedBuffer"),
+    ("glGetBufferParameteriv", "glGetNamedBufferParameteriv"),
+    ("glTexParameterf", "glTextureParameterf"),
+    ("glTexParameterfv", "glTextureParameterfv"),
+    ("glTexParameteri", "glTextureParameteri"),
+    ("glTexParameteriv", "glTextureParameteriv"),
+    ("glTexParameterIiv", "glTextureParameterIiv"),
+    ("glTexParameterIuiv", "glTextureParameterIuiv"),
+    ("glTexStorage2D", "glTextureStorage2D"),
+    ("glTexStorage3D", "glTextureStorage3D"),
+    ("glTexSubImage2D", "glTextureSubImage2D"),
+    ("glTexSubImage3D", "glTextureSubImage3D"),
+    ("glCopyTexSubImage2D", "glCopyTextureSubImage2D"),
+    ("glCopyTexSubImage3D", "glCopyTextureSubImage3D"),
+    ("glCompressedTexSubImage2D", "glCompressedTextureSubImage2D"),
+    ("glGenerateMipmap", "glGenerateTextureMipmap"),
+    ("glTexBuffer", "glTextureBuffer"),
+    ("glTexBufferRange", "glTextureBufferRange"),
+    ("glDrawBuffers", "glNamedFramebufferDrawBuffers"),
+    ("glReadBuffer", "glNamedFramebufferReadBuffer"),
+    ("glCheckFramebufferStatus", "glCheckNamedFramebufferStatus"),
+    ("glFramebufferRenderbuffer", "glNamedFramebufferRenderbuffer"),
+    ("glFramebufferTextureLayer", "glNamedFramebufferTextureLayer"),
+    ("glFramebufferParameteri", "glNamedFramebufferParameteri"),
+    ("glRenderbufferStorage", "glNamedRenderbufferStorage"),
+    ("glRenderbufferStorageMultisample", "glNamedRenderbufferStorageMultisample"),
+    ("glClearBufferfv", "glClearNamedFramebufferfv"),
+    ("glClearBufferiv", "glClearNamedFramebufferiv"),
+    ("glClearBufferuiv", "glClearNamedFramebufferuiv"),
+    ("glClearBufferfi", "glClearNamedFramebufferfi"),
+];
+
+/// Commands whose object is that of a target which is not among their arguments.
+fn implied(command: &str) -> Option<&'static str> {
+    match command {
+        "glDrawBuffers" => Some("GL_DRAW_FRAMEBUFFER"),
+        "glReadBuffer" => Some("GL_READ_FRAMEBUFFER"),
+        it if it.starts_with("glClearBuffer") => Some("GL_DRAW_FRAMEBUFFER"),
+        _ => None,
+    }
+}
+
+/// Gives a step of a context of OpenGL, now and then, the form that names its object.
+pub fn vary(world: &mut World, step: String) -> String {
+    if world.kind == Kind::Es || world.current[world.thread].is_none() {
+        return step;
+    }
+    let direct = direct(world, &step);
+    note(world, &step);
+    direct.filter(|_| world.varies && world.chance(35)).unwrap_or(step)
+}
+
+fn direct(world: &World, step: &str) -> Option<String> {
+    let words: Vec<&str> = step.split(' ').collect();
+    let at = words.iter().position(|word| word.starts_with("gl"))?;
+    let (_, form) = FORMS.iter().find(|(bound, _)| *bound == words[at])?;
+    let (target, rest) = match implied(words[at]) {
+        Some(target) => (target, &words[at + 1..]),
+        None => (*words.get(at + 1)?, &words[at + 2..]),
+    };
+    let target = if target == "GL_FRAMEBUFFER" { "GL_DRAW_FRAMEBUFFER" } else { target };
+    let bound = &world.here().bound;
+    // The target of a buffer and that of a texture may have one name.
+    let object = match form.contains("Texture") && !form.contains("Framebuffer") {
+        true => bound.objects.get(&bound.of_unit(target))?,
+        false => bound.objects.get(target)?,
+    };
+    let rest = match words[at] {
+        // The target stays in this one.
+        "glCheckFramebufferStatus" => vec![words[at + 1]],
+        _ => rest.to_vec(),
+    };
+    let all = words[..at].iter().copied().chain([*form, object]).chain(rest);
+    Some(all.collect::<Vec<_>>().join(" "))
+}
+
+impl Bound {
+    /// Key of a texture target of the active unit.
+    fn of_unit(&self, target: &str) -> String {
+        format!("{} {target}", self.unit)
+    }
+
+    fn bind(&mut self, key: String, object: &str) {
+        // An object of a name that the driver chose, which is a kind and a number.
+        match object.starts_with(|letter: char| letter.is_ascii_lowercase()) {
+            true => _ = self.objects.insert(key, object.to_owned()),
+            false => _ = self.objects.remove(&key),
+        }
+    }
+}
+
+/// Notes what a step binds or deletes.
+fn note(world: &mut World, step: &str) {
+    let words: Vec<&str> = step.split(' ').collect();
+    let Some(at) = words.iter().position(|word| word.starts_with("gl")) else { return };
+    if is_refused(step) {
+        return;
+    }
+    let command = command_of(step);
+    if let Some(deleted) = command.starts_with("glDelete").then(|| words.last()).flatten() {
+        let deleted = deleted.strip_prefix("ints:").unwrap_or(deleted);
+        for context in &mut world.contexts {
+            context.bound.objects.retain(|_, object| object != deleted);
+        }
+        return;
+    }
+    let word = |number: usize| words.get(at + number).copied().unwrap_or_default().to_owned();
+    let bound = &mut world.context().bound;
+    match command {
+        "glActiveTexture" => bound.unit = word(1),
+        "glBindBuffer" | "glBindRenderbuffer" => bound.bind(word(1), &word(2)),
+        "glBindBufferBase" | "glBindBufferRange" => bound.bind(word(1), &word(3)),
+        "glBindTexture" => bound.bind(bound.of_unit(&word(1)), &word(2)),
+        "glBindFramebuffer" => {
+            for target in ["GL_DRAW_FRAMEBUFFER", "GL_READ_FRAMEBUFFER"] {
+                if word(1) == target || word(1) == "GL_FRAMEBUFFER" {
+                    bound.bind(target.to_owned(), &word(2));
+                }
+            }
+        }
+        // It has a binding of elements of its own.
+        "glBindVertexArray" => _ = bound.objects.remove("GL_ELEMENT_ARRAY_BUFFER"),
+        _ => {}
+    }
+}
