@@ -37,6 +37,28 @@ pub fn core() -> &'static BTreeSet<String> {
     CORE.get_or_init(|| declared("GLES3/gl32.h").into_iter().map(|it| it.name).collect())
 }
 
+/// Returns the commands of the versions of OpenGL up to 4.5: all of the core profile, and those of 1.1.
+///
+/// # Panics
+/// If the headers are not installed.
+pub fn desktop() -> &'static BTreeSet<String> {
+    static DESKTOP: OnceLock<BTreeSet<String>> = OnceLock::new();
+    DESKTOP.get_or_init(|| {
+        let read = |header: &str| {
+            std::fs::read_to_string(Path::new("/usr/include/GL").join(header))
+                .expect("libgl-dev is installed")
+        };
+        let (core, first) = (read("glcorearb.h"), read("gl.h"));
+        let end = core.find("#ifndef GL_VERSION_4_6").expect("the header has OpenGL 4.6");
+        let lines = core[..end].lines().chain(first.lines());
+        let name = |line: &str| {
+            let (_, rest) = line.strip_prefix("GLAPI ")?.split_once("APIENTRY ")?;
+            Some(rest.split('(').next()?.trim().to_owned())
+        };
+        lines.filter_map(name).collect()
+    })
+}
+
 /// Returns the commands of the extensions of OpenGL ES 2 and later that Mesa's llvmpipe has.
 ///
 /// # Panics

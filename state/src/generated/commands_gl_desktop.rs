@@ -6536,10 +6536,12 @@ mod glMap1d {
             return;
         }
         let size: i64 = sizes::control_point(i64::from(target));
+        let has_order: bool = i64::from(order) > 0 && i64::from(order) <= 64;
+        let Some(context) = thread.context.as_deref_mut() else { return };
         if functions::is_map1(target)
+            && functions::takes_map(&*context)
             && i64::from(stride) >= size
-            && i64::from(order) > 0
-            && i64::from(order) <= 64
+            && has_order
             && u1 != u2
         {
             observe::elements(
@@ -6549,7 +6551,6 @@ mod glMap1d {
                 number::add(number::mul(number::sub(i64::from(order), 1), i64::from(stride)), size),
                 8,
             );
-            let Some(context) = thread.context.as_deref_mut() else { return };
             if !O::COMPILES || context.executes() {
                 if let Some(it) = context.evaluator_orders.at_mut(target) {
                     set!(S, it.u, order);
@@ -6578,10 +6579,12 @@ mod glMap1f {
             return;
         }
         let size: i64 = sizes::control_point(i64::from(target));
+        let has_order: bool = i64::from(order) > 0 && i64::from(order) <= 64;
+        let Some(context) = thread.context.as_deref_mut() else { return };
         if functions::is_map1(target)
+            && functions::takes_map(&*context)
             && i64::from(stride) >= size
-            && i64::from(order) > 0
-            && i64::from(order) <= 64
+            && has_order
             && f64::from(u1) != f64::from(u2)
         {
             observe::elements(
@@ -6591,7 +6594,6 @@ mod glMap1f {
                 number::add(number::mul(number::sub(i64::from(order), 1), i64::from(stride)), size),
                 4,
             );
-            let Some(context) = thread.context.as_deref_mut() else { return };
             if !O::COMPILES || context.executes() {
                 if let Some(it) = context.evaluator_orders.at_mut(target) {
                     set!(S, it.u, order);
@@ -6629,11 +6631,12 @@ mod glMap2d {
             && i64::from(vorder) > 0
             && i64::from(vorder) <= 64;
         let has_domain: bool = u1 != u2 && v1 != v2;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let has_shape: bool = has_order && has_domain && functions::takes_map(&*context);
         if functions::is_map2(target)
             && i64::from(ustride) >= size
             && i64::from(vstride) >= size
-            && has_order
-            && has_domain
+            && has_shape
         {
             observe::elements(
                 seen,
@@ -6648,7 +6651,6 @@ mod glMap2d {
                 ),
                 8,
             );
-            let Some(context) = thread.context.as_deref_mut() else { return };
             if !O::COMPILES || context.executes() {
                 if let Some(it) = context.evaluator_orders.at_mut(target) {
                     set!(S, it.u, uorder);
@@ -6686,11 +6688,12 @@ mod glMap2f {
             && i64::from(vorder) > 0
             && i64::from(vorder) <= 64;
         let has_domain: bool = f64::from(u1) != f64::from(u2) && f64::from(v1) != f64::from(v2);
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let has_shape: bool = has_order && has_domain && functions::takes_map(&*context);
         if functions::is_map2(target)
             && i64::from(ustride) >= size
             && i64::from(vstride) >= size
-            && has_order
-            && has_domain
+            && has_shape
         {
             observe::elements(
                 seen,
@@ -6705,7 +6708,6 @@ mod glMap2f {
                 ),
                 4,
             );
-            let Some(context) = thread.context.as_deref_mut() else { return };
             if !O::COMPILES || context.executes() {
                 if let Some(it) = context.evaluator_orders.at_mut(target) {
                     set!(S, it.u, uorder);

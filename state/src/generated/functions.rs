@@ -1035,6 +1035,12 @@ pub fn map_values<S: Scope>(context: &Context<S>, target: u32, query: u32) -> i6
     }
 }
 
+/// Whether the active texture unit takes maps: no other than the first (OpenGL 2.1, 5.1).
+#[inline]
+pub fn takes_map<S: Scope>(context: &Context<S>) -> bool {
+    i64::from(context.active_texture) == 0
+}
+
 #[inline]
 pub fn has_byte_color(format: u32) -> bool {
     i64::from(format) == GL_C4UB_V2F

@@ -80,6 +80,10 @@ pub struct Group {
     pub programs: Vec<usize>,
     pub syncs: Vec<usize>,
     pub memory_objects: Vec<usize>,
+    /// Display lists.
+    pub lists: Vec<usize>,
+    /// Textures of one dimension and of rectangles, with their targets and pixels.
+    pub lines: Vec<(usize, &'static str, u32)>,
     /// The last name that no command generated. They fall, since drivers give out names above the greatest one.
     pub chosen_names: u32,
 }
@@ -636,6 +640,12 @@ impl World {
                 }
             }
         });
+        has_memory && self.may_draw_immediately() && !self.has_stale_buffers()
+    }
+
+    /// As [`Self::may_draw`], of a draw that reads no arrays.
+    pub fn may_draw_immediately(&self) -> bool {
+        let context = self.here();
         let attached: Vec<usize> = context
             .framebuffer
             .map(|at| {
@@ -647,8 +657,10 @@ impl World {
             let it = &self.textures[*texture];
             it.is_integer || attached.contains(&it.storage)
         });
-        let has_shaders =
-            context.version < (2, 0) || context.program.is_some() || context.pipeline.is_some();
+        let has_shaders = context.version < (2, 0)
+            || context.api == Api::Compatibility
+            || context.program.is_some()
+            || context.pipeline.is_some();
         let program = context.program.and_then(|program| self.programs.get(program));
         let has_outputs =
             context.framebuffer.is_none_or(|at| !self.framebuffers[at].has_second_buffer)
@@ -657,14 +669,12 @@ impl World {
             context.feedback_active && program.is_some_and(|it| it.recipe.reads_texels);
         has_shaders
             && has_outputs
-            && has_memory
             && !is_undefined
             && !reads_fed_back
             && !self.draws_integers()
             && self.has_blocks()
             && !self.may_read_mapped()
             && !self.has_stale_executable()
-            && !self.has_stale_buffers()
     }
 
     /// True if the bound framebuffer has an image of integers: what a clear or a draw of other values leaves there is

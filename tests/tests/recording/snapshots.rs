@@ -53,13 +53,12 @@ fn fault_of(lab: &mut Lab, file: &Path) -> Option<Fault> {
 /// Random programs, as `cargo xtask soak -- snapshots` tries them for hours.
 #[test]
 fn random_programs_are_captured_exactly() {
-    const SEEDS: &[u64] = &[116];
-    for seed in SEEDS {
+    for (kind, first_seed, programs) in [(Kind::Es, 116, 1), (Kind::Desktop, 1, 4)] {
         let hunt = Hunt {
-            kind: Kind::Es,
-            first_seed: *seed,
+            kind,
+            first_seed,
             time: Duration::from_secs(60),
-            programs: 1,
+            programs,
             workers: 1,
             left_out: Vec::new(),
             known: Vec::new(),
@@ -69,7 +68,7 @@ fn random_programs_are_captured_exactly() {
         };
         let bag = hunt.search();
         assert!(bag.faults.is_empty(), "{bag}");
-        assert_eq!((bag.programs, bag.unusable), (1, 0), "{bag}");
+        assert_eq!((bag.programs, bag.unusable), (programs, 0), "{bag}");
     }
 }
 

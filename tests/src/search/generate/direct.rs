@@ -47,17 +47,42 @@ const FORMS: &[(&str, &str)] = &[
     ("glFramebufferParameteri", "glNamedFramebufferParameteri"),
     ("glRenderbufferStorage", "glNamedRenderbufferStorage"),
     ("glRenderbufferStorageMultisample", "glNamedRenderbufferStorageMultisample"),
+    ("glBindVertexBuffer", "glVertexArrayVertexBuffer"),
+    ("glDisableVertexAttribArray", "glDisableVertexArrayAttrib"),
+    ("glEnableVertexAttribArray", "glEnableVertexArrayAttrib"),
+    ("glVertexAttribBinding", "glVertexArrayAttribBinding"),
+    ("glVertexAttribFormat", "glVertexArrayAttribFormat"),
+    ("glVertexAttribIFormat", "glVertexArrayAttribIFormat"),
+    ("glVertexBindingDivisor", "glVertexArrayBindingDivisor"),
     ("glClearBufferfv", "glClearNamedFramebufferfv"),
     ("glClearBufferiv", "glClearNamedFramebufferiv"),
     ("glClearBufferuiv", "glClearNamedFramebufferuiv"),
     ("glClearBufferfi", "glClearNamedFramebufferfi"),
 ];
 
+/// Commands that generate names, and those that make the objects as well.
+const MAKERS: &[(&str, &str)] = &[
+    ("glGenBuffers", "glCreateBuffers"),
+    ("glGenFramebuffers", "glCreateFramebuffers"),
+    ("glGenProgramPipelines", "glCreateProgramPipelines"),
+    ("glGenRenderbuffers", "glCreateRenderbuffers"),
+    ("glGenSamplers", "glCreateSamplers"),
+    ("glGenTransformFeedbacks", "glCreateTransformFeedbacks"),
+    ("glGenVertexArrays", "glCreateVertexArrays"),
+];
+
+/// The key of the vertex array.
+const ARRAY: &str = "array";
+
 /// Commands whose object is that of a target which is not among their arguments.
 fn implied(command: &str) -> Option<&'static str> {
     match command {
         "glDrawBuffers" => Some("GL_DRAW_FRAMEBUFFER"),
         "glReadBuffer" => Some("GL_READ_FRAMEBUFFER"),
+        "glBindVertexBuffer" | "glDisableVertexAttribArray" | "glEnableVertexAttribArray" => {
+            Some(ARRAY)
+        }
+        it if it.starts_with("glVertex") => Some(ARRAY),
         it if it.starts_with("glClearBuffer") => Some("GL_DRAW_FRAMEBUFFER"),
         _ => None,
     }
@@ -76,6 +101,9 @@ pub fn vary(world: &mut World, step: String) -> String {
 fn direct(world: &World, step: &str) -> Option<String> {
     let words: Vec<&str> = step.split(' ').collect();
     let at = words.iter().position(|word| word.starts_with("gl"))?;
+    if let Some((names, maker)) = MAKERS.iter().find(|(names, _)| *names == words[at]) {
+        return Some(step.replacen(names, maker, 1));
+    }
     let (_, form) = FORMS.iter().find(|(bound, _)| *bound == words[at])?;
     let (target, rest) = match implied(words[at]) {
         Some(target) => (target, &words[at + 1..]),
@@ -142,7 +170,10 @@ fn note(world: &mut World, step: &str) {
             }
         }
         // It has a binding of elements of its own.
-        "glBindVertexArray" => _ = bound.objects.remove("GL_ELEMENT_ARRAY_BUFFER"),
+        "glBindVertexArray" => {
+            bound.objects.remove("GL_ELEMENT_ARRAY_BUFFER");
+            bound.bind(ARRAY.to_owned(), &word(1));
+        }
         _ => {}
     }
 }

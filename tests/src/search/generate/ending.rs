@@ -5,6 +5,7 @@
 
 use crate::search::generate::buffers::{TARGETS as BUFFER_TARGETS, bind_blocks, unmap_command};
 use crate::search::generate::contexts::make_current;
+use crate::search::generate::desktop;
 use crate::search::generate::es1;
 use crate::search::generate::questions::{self, arrays, bind_array};
 use crate::search::generate::samples;
@@ -117,6 +118,7 @@ fn draw_plainly(world: &mut World) {
         world.step(format!("glDisable GL_{name}"));
     }
     world.step("glDisable GL_SAMPLE_ALPHA_TO_COVERAGE");
+    desktop::draw_plainly(world);
     if world.version() >= (3, 0) {
         world.step("glDisable GL_RASTERIZER_DISCARD");
     }
@@ -383,6 +385,7 @@ fn read_group(world: &mut World, shown: Option<&Shown>) {
         }
     }
     questions::of_programs(world);
+    desktop::read_group(world);
     for sync in world.names().syncs.clone() {
         world.step(format!("?8 glIsSync y{sync}"));
         world.step(format!("? glClientWaitSync y{sync} GL_SYNC_FLUSH_COMMANDS_BIT 1000000000"));

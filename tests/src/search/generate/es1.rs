@@ -267,7 +267,13 @@ const OF_LIGHTS: &[(&str, u32)] = &[
 ];
 
 pub fn value(world: &mut World) -> bool {
-    let step = world.one_of(VALUES);
+    value_that(world, |_| true)
+}
+
+/// Sets one of the values whose step fits.
+pub fn value_that(world: &mut World, fits: impl Fn(&str) -> bool) -> bool {
+    let all: Vec<&'static str> = VALUES.iter().filter(|step| fits(step)).copied().collect();
+    let step = world.one_of(&all);
     world.step(step);
     if let Some(unit) = step.strip_prefix("glActiveTexture GL_TEXTURE") {
         world.context().unit = usize::from(unit == "1");
@@ -279,7 +285,13 @@ pub fn value(world: &mut World) -> bool {
 }
 
 pub fn capability(world: &mut World) -> bool {
-    let name = world.one_of(CAPABILITIES);
+    capability_that(world, |_| true)
+}
+
+/// Enables or disables one of the capabilities whose name fits.
+pub fn capability_that(world: &mut World, fits: impl Fn(&str) -> bool) -> bool {
+    let all: Vec<&'static str> = CAPABILITIES.iter().filter(|name| fits(name)).copied().collect();
+    let name = world.one_of(&all);
     let command = if world.chance(55) { "glEnable" } else { "glDisable" };
     if name == "COLOR_MATERIAL" {
         // Mesa 22.3 sets materials again, after the color, that nobody has asked for. A snapshot asks.
@@ -428,6 +440,30 @@ pub fn ask(world: &mut World) {
     (world.context().unit, world.context().client_unit) = (UNITS - 1, UNITS - 1);
     world.step("? glGetError");
     of_stacks(world);
+}
+
+/// Asks for the state that OpenGL has, too: what `fits`.
+pub fn ask_in_opengl(world: &mut World, fits: impl Fn(&str) -> bool) {
+    for (name, bytes) in QUESTIONS.iter().filter(|(name, _)| fits(name)) {
+        world.step(format!("glGetFloatv GL_{name} out:{bytes}"));
+    }
+    for name in CAPABILITIES.iter().filter(|name| fits(name)) {
+        world.step(format!("?8 glIsEnabled GL_{name}"));
+    }
+    for light in [0, 1, 7] {
+        for (name, bytes) in OF_LIGHTS {
+            world.step(format!("glGetLightfv GL_LIGHT{light} GL_{name} out:{bytes}"));
+        }
+    }
+    let unit = world.here().unit;
+    for unit in 0..UNITS {
+        world.step(format!("glActiveTexture GL_TEXTURE{unit}"));
+        for (name, bytes) in OF_UNITS {
+            world.step(format!("glGetTexEnvfv GL_TEXTURE_ENV GL_{name} out:{bytes}"));
+        }
+    }
+    world.step(format!("glActiveTexture GL_TEXTURE{unit}"));
+    world.step("? glGetError");
 }
 
 fn of_arrays(world: &mut World) {

@@ -8,6 +8,7 @@ mod compressed;
 mod compute;
 mod contexts;
 mod copies;
+mod desktop;
 pub mod direct;
 mod draws;
 mod ending;
@@ -28,7 +29,7 @@ pub mod uniforms;
 mod vertices;
 
 use crate::random::Random;
-use crate::search::program::Program;
+use crate::search::program::{Program, command_of};
 use crate::search::world::{Kind, World};
 
 /// Makes steps in the current context; returns false if nothing there fits.
@@ -141,6 +142,18 @@ const ACTIONS: &[(usize, &str, Action)] = &[
     (1, "surfaces::sync", surfaces::sync),
 ];
 
+/// Actions in contexts of OpenGL, beside [`ACTIONS`].
+const ACTIONS_DESKTOP: &[(usize, &str, Action)] = &[
+    (8, "desktop::value", desktop::value),
+    (6, "desktop::capability", desktop::capability),
+    (30, "desktop::fixed_value", desktop::fixed_value),
+    (10, "desktop::fixed_capability", desktop::fixed_capability),
+    (14, "desktop::immediate", desktop::immediate),
+    (14, "desktop::list", desktop::list),
+    (6, "desktop::pixels", desktop::pixels),
+    (6, "desktop::lines", desktop::lines),
+];
+
 /// Actions in contexts of OpenGL ES 1.
 const ACTIONS_ES1: &[(usize, &str, Action)] = &[
     (4, "buffers::make", buffers::make),
@@ -191,7 +204,24 @@ impl Generated {
         let mut random = Random::new(seed ^ 0x00A7_7AC4);
         let length = self.body.len().max(1) as u64;
         let places = (0..count).map(|_| self.body.start + random.below(length) as usize);
-        std::iter::once(0).chain(places).collect()
+        std::iter::once(0).chain(places.map(|place| self.outside(place))).collect()
+    }
+
+    /// The first place from `place` on that is not between glBegin and glEnd, and in no display list that is compiled: no
+    /// capture begins there.
+    fn outside(&self, place: usize) -> usize {
+        let is = |step: &String, names: [&str; 2]| names.contains(&command_of(step));
+        let all = &self.program.steps;
+        let opened = all[..place].iter().rposition(|step| is(step, ["glNewList", "glEndList"]));
+        let begun = all[..place].iter().rposition(|step| is(step, ["glBegin", "glEnd"]));
+        let end =
+            match (opened.map(|at| command_of(&all[at])), begun.map(|at| command_of(&all[at]))) {
+                (Some("glNewList"), _) => "glEndList",
+                (_, Some("glBegin")) => "glEnd",
+                _ => return place,
+            };
+        let rest = all[place..].iter().position(|step| command_of(step) == end);
+        rest.map_or(place, |rest| place + rest + 1)
     }
 }
 
@@ -207,7 +237,10 @@ pub fn program_without(kind: Kind, seed: u64, left_out: &[String]) -> Generated 
         let all = all.iter().filter(|(_, name, _)| is_wanted(name));
         all.map(|(weight, _, action)| (*weight, *action)).collect()
     };
-    let (actions, actions_es1) = (wanted(ACTIONS), wanted(ACTIONS_ES1));
+    let (mut actions, actions_es1) = (wanted(ACTIONS), wanted(ACTIONS_ES1));
+    if kind == Kind::Desktop {
+        actions.extend(wanted(ACTIONS_DESKTOP));
+    }
     let mut world = World::new(kind, seed);
     contexts::begin(&mut world);
     let begin = world.steps.len();

@@ -1,6 +1,6 @@
 //! Questions about the state of contexts and objects, which change nothing but the bindings that they need.
 
-use crate::search::generate::{extensions, labels, uniforms};
+use crate::search::generate::{desktop, extensions, labels, uniforms};
 use crate::search::world::{ATTRIBUTES, Api, Texture, UNITS, World};
 
 type Version = (u8, u8);
@@ -198,6 +198,7 @@ pub fn of_context(world: &mut World) {
     world.step("? glGetError");
     labels::ask(world);
     extensions::ask(world);
+    desktop::ask(world);
     of_framebuffers(world);
     ask_arrays(world);
     of_own_objects(world);
