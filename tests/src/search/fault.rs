@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::{self, Display};
 
-use crate::search::generate::refused::is_refused;
-use crate::search::program::{Program, command_of, is_beginning, made_current, thread_of};
+use crate::search::program::{
+    Program, command_of, is_beginning, is_refused, made_current, thread_of,
+};
 
 /// A difference between a program's native run and a captured one, or between a capture and its replay.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -43,6 +43,17 @@ pub fn command_of(step: &str) -> &str {
     aliases::first(step.split(' ').find(begins).unwrap_or(step))
 }
 
+/// A number that no header gives an enumerant, one that is outside of the range of parameters that must not be negative, and a
+/// name that no object of the programs has: a step with one of these counts for nothing.
+pub const NO_ENUMERANT: &str = "0x1234";
+pub const OUT_OF_RANGE: &str = "-77";
+pub const NO_NAME: &str = "87654321";
+
+/// Whether a step is one that the driver refuses, because an argument was replaced.
+pub fn is_refused(step: &str) -> bool {
+    step.split(' ').any(|word| [NO_ENUMERANT, OUT_OF_RANGE, NO_NAME].contains(&word))
+}
+
 /// The thread of a step; `None` if the step is no command.
 pub fn thread_of(step: &str) -> Option<usize> {
     step.split(' ').next()?.parse().ok()

@@ -329,7 +329,7 @@ impl World {
     /// Adds a step of the current thread.
     pub fn step(&mut self, text: impl AsRef<str>) {
         let step = format!("{} {}", self.thread, text.as_ref());
-        let step = direct::vary(self, step);
+        let step = self.directly(step);
         let step = aliases::vary(&mut self.random, step);
         self.steps.push(step);
     }
@@ -340,6 +340,19 @@ impl World {
         if self.kind == Kind::Desktop && !is_bound {
             self.step("?8 eglBindAPI EGL_OPENGL_API");
         }
+    }
+
+    /// Gives a step of a context of OpenGL, now and then, the form that names its object.
+    fn directly(&mut self, step: String) -> String {
+        let Some(here) = self.current[self.thread].filter(|_| self.kind == Kind::Desktop) else {
+            return step;
+        };
+        let form = direct::direct(&self.contexts[here].bound, &step);
+        direct::note(&mut self.contexts[here].bound, &step);
+        if let Some(object) = direct::deleted(&step) {
+            self.contexts.iter_mut().for_each(|context| context.bound.forget(object));
+        }
+        form.filter(|_| self.varies && self.chance(35)).unwrap_or(step)
     }
 
     /// Number of a new object of this kind.

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::search::generate::refused::is_refused;
-use crate::search::program::command_of;
-use crate::search::world::{Kind, World};
+use crate::search::program::{command_of, is_refused};
 
 /// What the steps of a context have bound, by words such as `GL_ARRAY_BUFFER` and `b3`.
 #[derive(Clone, Default)]
@@ -88,17 +86,8 @@ fn implied(command: &str) -> Option<&'static str> {
     }
 }
 
-/// Gives a step of a context of OpenGL, now and then, the form that names its object.
-pub fn vary(world: &mut World, step: String) -> String {
-    if world.kind == Kind::Es || world.current[world.thread].is_none() {
-        return step;
-    }
-    let direct = direct(world, &step);
-    note(world, &step);
-    direct.filter(|_| world.varies && world.chance(35)).unwrap_or(step)
-}
-
-fn direct(world: &World, step: &str) -> Option<String> {
+/// The form of a step that names its object, if it has one.
+pub fn direct(bound: &Bound, step: &str) -> Option<String> {
     let words: Vec<&str> = step.split(' ').collect();
     let at = words.iter().position(|word| word.starts_with("gl"))?;
     if let Some((names, maker)) = MAKERS.iter().find(|(names, _)| *names == words[at]) {
@@ -110,7 +99,6 @@ fn direct(world: &World, step: &str) -> Option<String> {
         None => (*words.get(at + 1)?, &words[at + 2..]),
     };
     let target = if target == "GL_FRAMEBUFFER" { "GL_DRAW_FRAMEBUFFER" } else { target };
-    let bound = &world.here().bound;
     // The target of a buffer and that of a texture may have one name.
     let object = match form.contains("Texture") && !form.contains("Framebuffer") {
         true => bound.objects.get(&bound.of_unit(target))?,
@@ -131,6 +119,11 @@ impl Bound {
         format!("{} {target}", self.unit)
     }
 
+    /// Forgets an object whose name is deleted.
+    pub fn forget(&mut self, object: &str) {
+        self.objects.retain(|_, bound| bound != object);
+    }
+
     fn bind(&mut self, key: String, object: &str) {
         // An object of a name that the driver chose, which is a kind and a number.
         match object.starts_with(|letter: char| letter.is_ascii_lowercase()) {
@@ -140,24 +133,22 @@ impl Bound {
     }
 }
 
-/// Notes what a step binds or deletes.
-fn note(world: &mut World, step: &str) {
+/// The object whose name a step deletes.
+pub fn deleted(step: &str) -> Option<&str> {
+    let deletes = command_of(step).starts_with("glDelete") && !is_refused(step);
+    let last = step.rsplit(' ').next().filter(|_| deletes)?;
+    Some(last.strip_prefix("ints:").unwrap_or(last))
+}
+
+/// Notes what a step binds.
+pub fn note(bound: &mut Bound, step: &str) {
     let words: Vec<&str> = step.split(' ').collect();
     let Some(at) = words.iter().position(|word| word.starts_with("gl")) else { return };
     if is_refused(step) {
         return;
     }
-    let command = command_of(step);
-    if let Some(deleted) = command.starts_with("glDelete").then(|| words.last()).flatten() {
-        let deleted = deleted.strip_prefix("ints:").unwrap_or(deleted);
-        for context in &mut world.contexts {
-            context.bound.objects.retain(|_, object| object != deleted);
-        }
-        return;
-    }
     let word = |number: usize| words.get(at + number).copied().unwrap_or_default().to_owned();
-    let bound = &mut world.context().bound;
-    match command {
+    match command_of(step) {
         "glActiveTexture" => bound.unit = word(1),
         "glBindBuffer" | "glBindRenderbuffer" => bound.bind(word(1), &word(2)),
         "glBindBufferBase" | "glBindBufferRange" => bound.bind(word(1), &word(3)),

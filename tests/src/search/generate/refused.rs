@@ -1,11 +1,8 @@
 //! Commands that the driver refuses.
 
 use crate::headers;
-use crate::search::program::thread_of;
+use crate::search::program::{NO_ENUMERANT, NO_NAME, OUT_OF_RANGE, thread_of};
 use crate::search::world::World;
-
-/// A number that no header gives an enumerant.
-const NO_ENUMERANT: &str = "0x1234";
 
 pub fn refuse(world: &mut World) -> bool {
     let text = world.one_of(&[
@@ -72,9 +69,6 @@ const NOT_NEGATIVE: &[&str] = &[
     "zoffset",
 ];
 
-/// A number that is outside of the range of these parameters.
-const OUT_OF_RANGE: &str = "-77";
-
 /// One of the thread's latest commands again, with a number that is out of range.
 pub fn number(world: &mut World) -> bool {
     let places = |command: &str, words: &[String]| {
@@ -90,9 +84,6 @@ pub fn number(world: &mut World) -> bool {
     };
     again(world, places, OUT_OF_RANGE)
 }
-
-/// A name that no object of the programs has.
-const NO_NAME: &str = "87654321";
 
 /// Commands that make an object of a name that has none, that ignore the name, or that Mesa 22.3 looks up without a check.
 const NAMING: &[&str] = &[
@@ -136,9 +127,4 @@ fn again(world: &mut World, places: impl Fn(&str, &[String]) -> Vec<usize>, othe
     words[place + 1] = other.to_owned();
     world.step(words.join(" "));
     true
-}
-
-/// Whether a step is one that [`enumerant`], [`number`] or [`name`] has made: it counts for nothing.
-pub fn is_refused(step: &str) -> bool {
-    step.split(' ').any(|word| [NO_ENUMERANT, OUT_OF_RANGE, NO_NAME].contains(&word))
 }
