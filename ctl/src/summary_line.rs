@@ -33,7 +33,7 @@ fn bytes_a_minute(summary: &Summary, place: &Place) -> Option<u64> {
     if reader.file_len() != summary.file_bytes {
         return None;
     }
-    let header_bytes = reader.blocks().first()?.offset;
+    let header_bytes = reader.header_bytes();
     let duration_ns = Recorded::of(&mut reader).ok()?.duration_ns.filter(|ns| *ns > 0)?;
     let minutes = duration_ns as f64 / 60e9;
     Some((summary.file_bytes.saturating_sub(header_bytes) as f64 / minutes) as u64)

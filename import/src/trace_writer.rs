@@ -15,7 +15,7 @@ use gapii_trace::block::{BLOCK_TARGET_BYTES, BlockEncoder, DEFAULT_LEVEL};
 use gapii_trace::description::Function;
 use gapii_trace::footer::{CaptureOptions, Footer, LevelUse, ProcessEntry, ThreadLedger};
 use gapii_trace::index::{BlockEntry, FrameEnd};
-use gapii_trace::{TraceHeader, TraceIndex, meta};
+use gapii_trace::{DescriptionWriter, TraceHeader, TraceIndex, meta};
 
 /// Least bytes of an observation that becomes a blob.
 pub const BLOB_BYTES_MIN: usize = 512;
@@ -30,6 +30,7 @@ const PROCESS: u32 = 0;
 pub struct TraceWriter<W> {
     out: W,
     version: u32,
+    descriptions: Option<DescriptionWriter>,
     encoder: BlockEncoder,
     position: u64,
     raw: Vec<u8>,
@@ -83,6 +84,7 @@ impl<W: Write> TraceWriter<W> {
         Ok(Self {
             out,
             version: header.version,
+            descriptions: header.description_writer(),
             encoder: BlockEncoder::new(DEFAULT_LEVEL).map_err(io::Error::other)?,
             position: bytes.len() as u64,
             raw: Vec::new(),
@@ -310,6 +312,13 @@ impl<W: Write> TraceWriter<W> {
         let len =
             self.encoder.encode_into(&self.raw, &mut self.compressed).map_err(io::Error::other)?
                 as u32;
+        if let Some(descriptions) = &mut self.descriptions {
+            let described = descriptions.frame(&self.encoder.used(), self.version);
+            if let Some(frame) = described.map_err(io::Error::other)? {
+                self.out.write_all(&frame)?;
+                self.position += frame.len() as u64;
+            }
+        }
         self.out.write_all(&self.compressed)?;
         let raw_len = self.raw.len() as u32;
         self.index.push_block(BlockEntry {

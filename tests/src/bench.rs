@@ -333,7 +333,7 @@ fn with_trace(sample: Sample, trace: &Trace) -> Sample {
     trace.verify();
     let info = trace.info();
     let number = |value: &serde_json::Value| value.as_u64().expect("a number in info --json");
-    let header = header_bytes(&trace.path);
+    let header = number(&info["header_bytes"]);
     Sample {
         waits: number(&info["waits"]),
         wait_ns: number(&info["wait_ns"]),
@@ -344,15 +344,6 @@ fn with_trace(sample: Sample, trace: &Trace) -> Sample {
             / number(&info["commands"]) as f64,
         ..sample
     }
-}
-
-/// Length of the frame that a trace begins with.
-fn header_bytes(trace: &Path) -> u64 {
-    use std::io::Read;
-    let mut head = [0; 8];
-    let mut file = std::fs::File::open(trace).expect("the trace is there");
-    file.read_exact(&mut head).expect("a trace begins with a frame");
-    8 + u64::from(u32::from_le_bytes([head[4], head[5], head[6], head[7]]))
 }
 
 /// Median.

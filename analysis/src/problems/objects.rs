@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gapii_trace::Command;
-use gapii_trace::description::Function;
+use gapii_trace::description::{Description, Function};
 
 use super::groups::{Found, Groups};
 use super::problem::{ProblemKind, Severity};
@@ -209,6 +209,8 @@ impl Object {
 
 /// Namespaces with a command that takes a name and does more than to make or delete it.
 fn usable(command: &Command<'_>) -> BTreeSet<u64> {
-    let all = command.description().functions().iter().map(Names::of);
+    // A trace describes only the functions that occur in it.
+    let known = Description::built_in().functions();
+    let all = command.description().functions().iter().chain(known).map(Names::of);
     all.filter(Names::uses).flat_map(|names| names.namespaces().collect::<Vec<_>>()).collect()
 }

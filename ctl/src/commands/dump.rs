@@ -347,7 +347,7 @@ fn is_to_file() -> bool {
     found.is_ok_and(|found| FileType::from_raw_mode(found.st_mode).is_file())
 }
 
-/// Returns the choice of commands. Fails for a function that the trace does not describe, which it cannot have.
+/// Returns the choice of commands. Fails for a function that neither the trace nor this build describes.
 fn chosen(args: &Dump, reader: &Reader) -> Result<Filter, Failure> {
     let chosen = Filter {
         threads: args.threads.clone(),

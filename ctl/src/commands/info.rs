@@ -47,9 +47,9 @@ pub struct Answer {
     /// Times without a daemon, in the order of `seams`, in nanoseconds of Unix time; null where the trace does not have them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     seams_unix_ns: Vec<Period>,
-    /// Bytes of the file's header: descriptions of the commands, which every trace has.
+    /// Bytes of the file's header and descriptions of the functions that occur in the trace.
     header_bytes: u64,
-    /// Bytes of the file after its header, for each frame; `None` without a frame.
+    /// Bytes of the file other than `header_bytes`, for each frame; `None` without a frame.
     bytes_per_frame: Option<u64>,
     #[serde(flatten)]
     graphics: Graphics,
@@ -185,7 +185,7 @@ impl Answer {
     fn of(reader: &mut Reader) -> io::Result<Answer> {
         let info = TraceInfo::of(reader)?;
         let recorded = Recorded::of(reader)?;
-        let header_bytes = reader.blocks().first().map_or(info.file_bytes, |block| block.offset);
+        let header_bytes = reader.header_bytes();
         let bytes_per_frame = info.file_bytes.saturating_sub(header_bytes).checked_div(info.frames);
         let graphics = graphics(reader)?;
         let gpu_times = GpuTimes::of(reader)?.as_ref().map(GpuSummary::of);

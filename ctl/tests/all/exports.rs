@@ -11,6 +11,7 @@ use gapii_abi::atom::{self, EFFECT, EndReason, Header};
 use gapii_commands::constants::GL_RENDERER;
 use gapii_trace::append::AppendTo;
 use gapii_trace::meta;
+use gapii_trace::used::Used;
 use gapii_trace::{BlobName, TraceHeader, encode_block};
 use serde_json::Value;
 
@@ -32,6 +33,9 @@ fn trace(path: &Path, commands: usize) {
     }
     meta::End { reason: EndReason::Exit, in_flight: Vec::new() }.append_to(&mut raw);
     let mut file = header.encode().unwrap();
+    let described =
+        header.description_writer().unwrap().frame(&Used::by(&raw), header.version).unwrap();
+    file.extend_from_slice(&described.unwrap());
     file.extend_from_slice(&encode_block(&raw, 1).unwrap());
     fs::write(path, file).unwrap();
 }

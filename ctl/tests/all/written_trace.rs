@@ -7,7 +7,8 @@ use gapii_abi::atom::{
 use gapii_trace::append::AppendTo;
 use gapii_trace::footer::{Footer, Lost, ProcessEntry, ThreadLedger, Totals};
 use gapii_trace::frame::TIMED_VERSION;
-use gapii_trace::{BlobName, TraceHeader, encode_block, meta};
+use gapii_trace::used::Used;
+use gapii_trace::{BlobName, DescriptionWriter, TraceHeader, encode_block, meta};
 
 /// Thread ids and names of the threads 0 and 1.
 pub const THREADS: [(u32, &str); 2] = [(4711, "main"), (4712, "loader")];
@@ -19,6 +20,9 @@ pub const BEGAN_NS: u64 = 5_000_000_000;
 #[derive(Clone)]
 pub struct WrittenTrace {
     header: TraceHeader,
+    descriptions: DescriptionWriter,
+    /// Bytes of the header and the descriptions.
+    header_bytes: u64,
     file: Vec<u8>,
     raw: Vec<u8>,
     blocks: u64,
@@ -36,14 +40,28 @@ impl WrittenTrace {
         }
         let file = header.encode().unwrap();
         let (raw, blocks, commands, frames, raw_bytes) = (Vec::new(), 0, 0, 0, 0);
-        let mut trace = WrittenTrace { header, file, raw, blocks, commands, frames, raw_bytes };
+        let (descriptions, header_bytes) =
+            (header.description_writer().unwrap(), file.len() as u64);
+        let mut trace = WrittenTrace {
+            header,
+            descriptions,
+            header_bytes,
+            file,
+            raw,
+            blocks,
+            commands,
+            frames,
+            raw_bytes,
+        };
         trace.begin_block(BEGAN_NS + 1_000_000_000);
         trace
     }
 
-    /// Length of the header.
+    /// Length of the header and the descriptions once the block has ended.
     pub fn header_bytes(&self) -> u64 {
-        self.header.encode().unwrap().len() as u64
+        let mut ended = self.clone();
+        ended.end_block();
+        ended.header_bytes
     }
 
     /// Ends the block and begins the next one at this time.
@@ -323,6 +341,10 @@ impl WrittenTrace {
 
     fn end_block(&mut self) {
         if !self.raw.is_empty() {
+            let described = self.descriptions.frame(&Used::by(&self.raw), self.header.version);
+            let described = described.unwrap().unwrap_or_default();
+            self.header_bytes += described.len() as u64;
+            self.file.extend_from_slice(&described);
             self.file.extend_from_slice(&encode_block(&self.raw, 1).unwrap());
             self.raw_bytes += self.raw.len() as u64;
             self.blocks += 1;

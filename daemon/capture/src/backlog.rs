@@ -24,6 +24,7 @@ use std::time::{Duration, Instant};
 use gapii_ringbuf::CounterMap;
 use gapii_trace::BlockEncoder;
 use gapii_trace::blobs::Collector;
+use gapii_trace::used::Used;
 
 use crate::facts::Facts;
 use crate::fault::{self, Fault};
@@ -72,8 +73,8 @@ pub struct Waiting {
     given: Block,
     /// The block with contents from stores, if it needs some.
     filled: OnceLock<Block>,
-    /// The block's zstd frame, once it was compressed in advance.
-    frame: OnceLock<Vec<u8>>,
+    /// The block's zstd frame and what its records need of a description, once it was compressed in advance.
+    frame: OnceLock<(Vec<u8>, Used)>,
     /// A thread compresses it in advance.
     is_taken: AtomicBool,
     since: Instant,
@@ -173,9 +174,9 @@ impl Waiting {
         self.given.unfilled_bytes == 0
     }
 
-    /// Returns the block's zstd frame, if it was compressed in advance.
-    pub fn frame(&self) -> Option<&[u8]> {
-        self.frame.get().map(Vec::as_slice)
+    /// Returns the block's zstd frame and what its records need of a description, if it was compressed in advance.
+    pub fn frame(&self) -> Option<(&[u8], &Used)> {
+        self.frame.get().map(|(frame, used)| (frame.as_slice(), used))
     }
 }
 
@@ -299,7 +300,7 @@ impl Ahead {
         while let Some(waiting) = self.next() {
             // A block that cannot be encoded fails again in the writer, which reports it.
             if let Ok(frame) = encoder.encode(&waiting.given.raw) {
-                let _ = waiting.frame.set(frame);
+                let _ = waiting.frame.set((frame, encoder.used()));
                 self.0.changed.notify_all();
             }
         }
@@ -400,14 +401,18 @@ impl Spiller {
         };
         queue.count_out(&waiting);
         drop(queue);
-        let facts = known.unwrap_or_else(|| fact_finder.facts(&waiting));
+        let mut facts = known.unwrap_or_else(|| fact_finder.facts(&waiting));
         drop(fact_finder);
         // A block that cannot be encoded fails again in the writer, which reports it.
         let encoded = match waiting.frame() {
             Some(_) => None,
-            None => encoder.encode(&waiting.block().raw).ok(),
+            None => encoder.encode(&waiting.block().raw).ok().map(|frame| (frame, encoder.used())),
         };
-        let frame = waiting.frame().or(encoded.as_deref());
+        let encoded = encoded.as_ref().map(|(frame, used)| (frame.as_slice(), used));
+        let frame = waiting.frame().or(encoded).map(|(frame, used)| {
+            facts.used = used.clone();
+            frame
+        });
         let mut spill = self.shared.spill();
         let place = frame.zip(spill.as_mut()).and_then(|(frame, spill)| spill.put(frame));
         self.shared.show(spill.as_ref());

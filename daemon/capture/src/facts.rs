@@ -10,6 +10,7 @@ use gapii_trace::footer::GapEntry;
 use gapii_trace::index::FrameEnd;
 use gapii_trace::meta::Meta;
 use gapii_trace::record;
+use gapii_trace::used::Used;
 
 use crate::stream::{Block, Memory, ThreadLabel};
 
@@ -37,6 +38,8 @@ pub struct Facts {
     /// The longest time that a thread was held for a snapshot, in microseconds.
     pub held_us: u64,
     pub missing: Vec<Untrusted>,
+    /// What the records need of a description. Set by the thread that compresses the block.
+    pub used: Used,
 }
 
 impl Facts {
@@ -100,6 +103,7 @@ impl Facts {
             + size_of_val(&*self.blobs)
             + size_of_val(&*self.numbers)
             + size_of_val(&*self.gaps)
+            + self.used.bytes()
             + texts;
         bytes as u64
     }

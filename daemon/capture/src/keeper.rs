@@ -10,6 +10,7 @@ use gapii_ringbuf::CounterMap;
 use gapii_trace::BlockEncoder;
 use gapii_trace::block::EncodeError;
 use gapii_trace::footer::{Footer, Totals};
+use gapii_trace::used::Used;
 
 use crate::backlog::{Backlog, Done, Work};
 use crate::facts::Facts;
@@ -67,7 +68,7 @@ impl Keeper {
         Written::default()
     }
 
-    fn keep(&mut self, block: &Block, facts: Facts, ahead: Option<&[u8]>) {
+    fn keep(&mut self, block: &Block, mut facts: Facts, ahead: Option<(&[u8], &Used)>) {
         self.totals.blocks += 1;
         self.totals.frames += facts.frame_ends.len() as u64;
         self.totals.calls += u64::from(facts.seqs);
@@ -77,11 +78,16 @@ impl Keeper {
             (self.held)(self.totals.frames, facts.held_us);
         }
         let frame = match ahead {
-            Some(frame) => Ok(frame.into()),
-            None => self.encoder.encode(&block.raw).map(Vec::into_boxed_slice),
+            Some((frame, used)) => Ok((frame.into(), used.clone())),
+            None => {
+                self.encoder.encode(&block.raw).map(|frame| (frame.into(), self.encoder.used()))
+            }
         };
         match frame {
-            Ok(frame) => self.kept.push(KeptBlock { frame, facts }),
+            Ok((frame, used)) => {
+                facts.used = used;
+                self.kept.push(KeptBlock { frame, facts });
+            }
             Err(error) => {
                 tracing::warn!("a block of the kept frames is lost: {error}");
                 self.kept.lose_block();

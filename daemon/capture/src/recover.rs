@@ -114,7 +114,9 @@ pub fn recover(file: &File, id: CaptureId) -> Result<Recovered, RecoverError> {
         None => return Ok(recovered),
         Some(last) => (blocks.len(), last.offset + u64::from(last.compressed_len)),
     };
-    if last_end != end {
+    // The daemon may have died between a block's description and the block.
+    let described = reader.descriptions().last().map_or(0, |frame| frame.offset + frame.len);
+    if last_end.max(described) != end {
         // Tables of a writer that had finished.
         return Err(RecoverError::Complete);
     }
@@ -231,7 +233,9 @@ mod tests {
     use gapii_trace::append::AppendTo;
     use gapii_trace::block::BLOCK_BYTES_MAX;
     use gapii_trace::census::Census;
+    use gapii_trace::frame::UNTIMED_VERSION;
     use gapii_trace::meta::End;
+    use gapii_trace::used::Used;
     use gapii_trace::{Description, encode_block};
 
     use super::*;
@@ -341,6 +345,15 @@ mod tests {
         bench.append(&[draw(3)], 0);
         let (header, frames) = (header().encode().unwrap(), bench.frames());
         let cut = &frames[..frames.len() / 3];
+        // The daemon may have died behind the description of a block that is not there.
+        let mut described = self::header().description_writer().unwrap();
+        let described = described.frame(&Used::by(&bench.blocks[0].raw), UNTIMED_VERSION);
+        let described = described.unwrap().unwrap();
+        for behind in [&[][..], cut] {
+            let recovered = recover(&file(&[&header, &frames, &described, behind]), ID).unwrap();
+            assert_eq!(recovered.end, (header.len() + frames.len() + described.len()) as u64);
+            assert_eq!((recovered.blocks, recovered.seq), (2, 2));
+        }
         let recovered = recover(&file(&[&header, &frames, cut]), ID).unwrap();
         assert_eq!(recovered.end, (header.len() + frames.len()) as u64);
         assert_eq!((recovered.blocks, recovered.seq), (2, 2));

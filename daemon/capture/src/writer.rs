@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 
@@ -20,7 +21,10 @@ use gapii_trace::footer::{GapEntry, LevelUse, Lost, ProcessEntry, Totals};
 use gapii_trace::frame::UNTIMED_VERSION;
 use gapii_trace::header::KeptFrom;
 use gapii_trace::meta;
-use gapii_trace::{BlockEncoder, BlockEntry, Description, Footer, TraceHeader, TraceIndex};
+use gapii_trace::used::Used;
+use gapii_trace::{
+    BlockEncoder, BlockEntry, Description, DescriptionWriter, Footer, TraceHeader, TraceIndex,
+};
 
 use crate::backlog::{Backlog, Done, Work};
 use crate::clock::Clock;
@@ -128,6 +132,9 @@ pub struct Writer {
     frame: Vec<u8>,
     /// Format version of the trace.
     version: u32,
+    /// What describes functions in front of the blocks that first use them. `None` if the header describes all, or another
+    /// build's daemon began the trace, whose functions have other ids.
+    descriptions: Option<Arc<DescriptionWriter>>,
     /// Where in its capture the trace begins.
     from: KeptFrom,
     index: TraceIndex,
@@ -160,6 +167,7 @@ struct Mark {
     frames: Vec<u64>,
     blocks: usize,
     frame_ends: usize,
+    descriptions: Option<Arc<DescriptionWriter>>,
 }
 
 /// Facts from which the end of a trace is written.
@@ -192,6 +200,7 @@ impl Writer {
             from: KeptFrom::default(),
             frame: Vec::new(),
             version: UNTIMED_VERSION,
+            descriptions: None,
             index: TraceIndex::default(),
             totals: Totals::default(),
             records: Vec::new(),
@@ -215,7 +224,7 @@ impl Writer {
         (progress, counter): (&Progress, &CounterMap),
     ) -> Written {
         if self.survey.is_none() {
-            // A header is longer than a pipe's buffer.
+            // A pipe may be full.
             backlog.set_writing(true);
             self.begin(header);
             backlog.set_writing(false);
@@ -275,6 +284,8 @@ impl Writer {
     /// Continues the trace that other daemons wrote, including its header.
     pub fn go_on(&mut self, header: &TraceHeader, recovered: &Recovered) -> io::Result<()> {
         self.version = header.version;
+        // What the file describes already is described again.
+        self.descriptions = header.description_writer().map(Arc::new);
         let encoder = BlockEncoder::for_version(self.level, header.version);
         self.encoder = encoder.map_err(io::Error::other)?;
         (self.totals.blocks, self.totals.calls) = (recovered.blocks, recovered.seq);
@@ -285,6 +296,7 @@ impl Writer {
     /// Writes the header.
     pub fn begin(&mut self, header: &TraceHeader) {
         self.version = header.version;
+        self.descriptions = header.description_writer().map(Arc::new);
         self.from = header.kept.unwrap_or_default();
         let written =
             header.encode().map_err(OutputError::from).and_then(|frame| self.output.write(&frame));
@@ -297,7 +309,7 @@ impl Writer {
             return;
         }
         let mark = self.mark();
-        match self.output.write(frame) {
+        match self.describe(&facts.used).and_then(|()| self.output.write(frame)) {
             Ok(()) => {
                 self.remember_mark(mark);
                 self.enter(facts, frame.len() as u32);
@@ -306,7 +318,13 @@ impl Writer {
         }
     }
 
-    fn write_block(&mut self, block: &Block, facts: &Facts, ahead: Option<&[u8]>, level: i32) {
+    fn write_block(
+        &mut self,
+        block: &Block,
+        facts: &Facts,
+        ahead: Option<(&[u8], &Used)>,
+        level: i32,
+    ) {
         if self.error.is_some() {
             return;
         }
@@ -340,25 +358,38 @@ impl Writer {
         used.raw_bytes += u64::from(facts.raw_len);
     }
 
-    /// Writes a block's frame: `ahead` if it was compressed in advance, otherwise compressed at `level`. Returns the
-    /// frame's length.
+    /// Writes a block's frame, behind what it needs of a description: `ahead` if it was compressed in advance, otherwise
+    /// compressed at `level`. Returns the frame's length.
     fn write_frame(
         &mut self,
         block: &Block,
-        ahead: Option<&[u8]>,
+        ahead: Option<(&[u8], &Used)>,
         level: i32,
     ) -> Result<u32, OutputError> {
-        let frame = match ahead {
-            Some(frame) => frame,
-            None => {
-                self.frame.clear();
-                self.encoder.set_level(level)?;
-                self.encoder.encode_into(&block.raw, &mut self.frame)?;
-                &self.frame
-            }
+        if let Some((frame, used)) = ahead {
+            self.describe(used)?;
+            self.output.write(frame)?;
+            return Ok(frame.len() as u32);
+        }
+        self.frame.clear();
+        self.encoder.set_level(level)?;
+        self.encoder.encode_into(&block.raw, &mut self.frame)?;
+        self.describe(&self.encoder.used())?;
+        self.output.write(&self.frame)?;
+        Ok(self.frame.len() as u32)
+    }
+
+    /// Writes what a block needs of a description and no earlier block needed.
+    fn describe(&mut self, used: &Used) -> Result<(), OutputError> {
+        let Some(descriptions) =
+            self.descriptions.as_mut().filter(|descriptions| descriptions.lacks(used))
+        else {
+            return Ok(());
         };
-        self.output.write(frame)?;
-        Ok(frame.len() as u32)
+        match Arc::make_mut(descriptions).frame(used, self.version)? {
+            Some(frame) => self.output.write(&frame),
+            None => Ok(()),
+        }
     }
 
     /// Enters a written block into the index and the sums.
@@ -496,13 +527,15 @@ impl Writer {
             frames: self.frames.clone(),
             blocks: self.index.blocks.len(),
             frame_ends: self.index.frame_ends.len(),
+            descriptions: self.descriptions.clone(),
         })
     }
 
     /// Takes back what was written since `mark`. The index then lists no blobs, and readers find them in the blocks.
     fn go_back(&mut self, mark: Mark) -> io::Result<()> {
-        let Mark { file_bytes, totals, unfilled, records, frames, blocks, frame_ends } = mark;
+        let Mark { file_bytes, totals, unfilled, records, frames, blocks, frame_ends, .. } = mark;
         self.output.go_back(file_bytes)?;
+        self.descriptions = mark.descriptions;
         (self.totals, self.records, self.frames) = (totals, records, frames);
         self.unfilled = unfilled;
         self.index.blocks.truncate(blocks);

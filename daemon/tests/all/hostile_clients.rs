@@ -425,8 +425,7 @@ fn saves_into_pipes_that_nobody_reads_have_bounds_and_end_with_their_clients() {
     let (before, mut readers) = (daemon.threads(), Vec::new());
     let mut stuck = |client: &mut Client, count| {
         for _ in 0..count {
-            // A trace is longer than a pipe: its header alone has 100 kB.
-            let (reader, writer) = std::io::pipe().unwrap();
+            let (reader, writer) = support::full_pipe();
             client.send_with(&save, writer);
             readers.push(reader);
         }

@@ -20,7 +20,7 @@ use crate::guests::{Guest, Guests, PATIENCE};
 use crate::hostile_applications::LIES;
 use crate::hostile_clients::{first_words, later_words, outputs, starts};
 use crate::metrics::{self, Place};
-use crate::support::{Client, Daemon, capture_of, sound, until};
+use crate::support::{Client, Daemon, capture_of, full_pipe, sound, until};
 
 /// Time of the attack, unless `GAPII_HOSTILE_SECONDS` says another one.
 const SHORT: Duration = Duration::from_secs(4);
@@ -160,7 +160,7 @@ fn save(daemon: &Daemon) {
     let mut client = hostile_client(daemon);
     let pipes: Vec<_> = (0..5)
         .map(|_| {
-            let (reader, writer) = std::io::pipe().unwrap();
+            let (reader, writer) = full_pipe();
             client.send_with(&Request::Save(SaveRequest::default()), writer);
             reader
         })

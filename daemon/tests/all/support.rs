@@ -24,6 +24,16 @@ use tempfile::TempDir;
 /// Limit of every wait.
 pub const LIMIT: Duration = Duration::from_secs(20);
 
+/// Bytes that a pipe holds.
+const PIPE_BYTES: usize = 64 << 10;
+
+/// A pipe that takes nothing more.
+pub fn full_pipe() -> (std::io::PipeReader, std::io::PipeWriter) {
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    writer.write_all(&[0; PIPE_BYTES]).unwrap();
+    (reader, writer)
+}
+
 /// A gapiid with its own sockets, which is ended on drop.
 pub struct Daemon {
     pub folder: TempDir,

@@ -12,6 +12,7 @@ use zstd::zstd_safe;
 
 use super::frame::has_packed_blocks;
 use super::packed::{Packer, UnpackError, is_packed, unpack};
+use super::used::Used;
 
 /// Bytes of records at which a writer ends a block. The record that crosses this limit still belongs to the
 /// block.
@@ -154,6 +155,11 @@ impl BlockEncoder {
             self.compressor.compress_to_buffer(content, &mut out[start..]).map_err(encode_error);
         out.truncate(start + written.as_ref().map_or(0, |len| *len));
         written
+    }
+
+    /// Returns what the records of the last block need of a description; nothing if blocks are not packed.
+    pub fn used(&self) -> Used {
+        self.packer.as_ref().map(Packer::used).unwrap_or_default()
     }
 
     /// Returns the compressed block of the records `raw`.

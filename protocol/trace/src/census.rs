@@ -190,7 +190,7 @@ impl Census {
             self.count_function(record.header.id());
         }
         let Some(function) = description.function(record.header.id()) else {
-            let message = format!("the header does not describe function {}", record.header.id());
+            let message = format!("the trace does not describe function {}", record.header.id());
             self.problem(ProblemKind::Structure, message);
             return Ok(());
         };

@@ -1,6 +1,6 @@
 //! A command of a trace: its place in the order, and its arguments and results on demand. A part whose record was not
 //! read gives none: no arguments without the enter record, no result without the leave record, no bytes of a blob that
-//! the trace lacks. A function that the header does not describe has no name.
+//! the trace lacks. A function that the trace does not describe has no name.
 //!
 //! Decodes nothing before it is asked to.
 

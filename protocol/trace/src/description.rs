@@ -2,6 +2,9 @@
 //! representation that only later versions know gives no value, an unknown kind reads as a number. Of several functions
 //! with one id the first counts. A value without a name in its group is looked up in the group's fallback group.
 //!
+//! From format version 14 on, a trace describes the functions that occur in it, in [parts](Part): groups and structs keep their
+//! indices, so that a description has empty places. Of a group a part may have some of the names.
+//!
 //! A later version may add representations and kinds. A decoder that does not know one shows the value as a
 //! number, or not at all.
 
@@ -14,6 +17,9 @@ use gapii_commands::{
 };
 pub use gapii_commands::{Effect, Kind, Observed, Repr};
 use serde::{Deserialize, Serialize};
+
+/// Most names of a group that a trace describes as a whole.
+pub const LONG_GROUP: usize = 128;
 
 /// The functions, enum groups and C structs of a trace.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -81,7 +87,7 @@ pub struct Type {
 }
 
 /// A C struct in the program's memory.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Layout {
     /// Name as the API spells it.
     pub name: String,
@@ -114,7 +120,7 @@ pub struct Field {
 }
 
 /// The names of an enum or bitfield.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Group {
     /// Name as the API spells it.
     pub name: String,
@@ -123,6 +129,63 @@ pub struct Group {
     /// Index of the group that names values which this group lacks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<u16>,
+}
+
+/// A part of a description: some functions, and groups and structs with their indices.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Part {
+    /// Functions.
+    pub functions: Vec<Function>,
+    /// Groups by index. A group of which there was a part already has further values.
+    pub groups: Vec<(u16, Group)>,
+    /// C structs by index.
+    pub layouts: Vec<(u16, Layout)>,
+}
+
+/// Returns the place with this index of a list that grows as needed.
+fn place<T: Default + Clone>(list: &mut Vec<T>, index: u16) -> &mut T {
+    let index = usize::from(index);
+    if list.len() <= index {
+        list.resize(index + 1, T::default());
+    }
+    &mut list[index]
+}
+
+/// Returns all names of these functions, structs and groups.
+fn names<'a>(
+    functions: &'a [Function],
+    layouts: impl Iterator<Item = &'a Layout>,
+    groups: impl Iterator<Item = &'a Group>,
+) -> impl Iterator<Item = &'a str> {
+    let functions = functions.iter().flat_map(|function| {
+        let params = function.params.iter().map(|param| &param.name);
+        [&function.name, &function.api].into_iter().chain(params)
+    });
+    let layouts = layouts.flat_map(|layout| {
+        std::iter::once(&layout.name).chain(layout.fields.iter().map(|field| &field.name))
+    });
+    let groups = groups.flat_map(|group| {
+        std::iter::once(&group.name).chain(group.values.iter().map(|(_, name)| name))
+    });
+    functions.chain(layouts).chain(groups).map(String::as_str)
+}
+
+impl Part {
+    /// Returns all names in it.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let (layouts, groups) = (&self.layouts, &self.groups);
+        names(
+            &self.functions,
+            layouts.iter().map(|(_, layout)| layout),
+            groups.iter().map(|(_, group)| group),
+        )
+    }
+
+    /// Returns true if nothing is in it.
+    pub fn is_empty(&self) -> bool {
+        self.functions.is_empty() && self.groups.is_empty() && self.layouts.is_empty()
+    }
 }
 
 impl Description {
@@ -147,6 +210,51 @@ impl Description {
         Self { functions, groups, layouts, by_id }
     }
 
+    /// Adds parts. Functions, structs and names that are described already stay.
+    pub fn add(&mut self, parts: impl IntoIterator<Item = Part>) {
+        for part in parts {
+            part.functions.into_iter().for_each(|function| self.add_function(function));
+            for (index, group) in part.groups {
+                let place = place(&mut self.groups, index);
+                if place.name.is_empty() {
+                    (place.name, place.fallback) = (group.name, group.fallback);
+                }
+                place.values.extend(group.values);
+            }
+            for (index, layout) in part.layouts {
+                let place = place(&mut self.layouts, index);
+                if place.name.is_empty() {
+                    *place = layout;
+                }
+            }
+        }
+        for group in &mut self.groups {
+            group.values.sort_by_key(|(value, _)| *value);
+            group.values.dedup_by_key(|(value, _)| *value);
+        }
+    }
+
+    fn add_function(&mut self, mut function: Function) {
+        let id = usize::from(function.id);
+        if function.id >= META_FIRST || self.by_id.get(id).is_some_and(|entry| *entry != 0) {
+            return;
+        }
+        if self.by_id.len() <= id {
+            self.by_id.resize(id + 1, 0);
+        }
+        function.known = CommandId::named(&function.name);
+        self.functions.push(function);
+        self.by_id[id] = self.functions.len() as u32;
+    }
+
+    /// Returns whether a group, or the one that it falls back to, has many names, of which a trace has only some.
+    pub fn is_long(&self, group: u16) -> bool {
+        let len = |group: &Group| group.values.len();
+        let Some(group) = self.groups.get(usize::from(group)) else { return false };
+        let fallback = group.fallback.and_then(|at| self.groups.get(usize::from(at)));
+        len(group).max(fallback.map_or(0, len)) > LONG_GROUP
+    }
+
     /// Returns the description of the functions that this build knows. It is made once.
     pub fn built_in() -> &'static Self {
         static BUILT_IN: OnceLock<Description> = OnceLock::new();
@@ -162,17 +270,7 @@ impl Description {
 
     /// Returns all names: of functions and their APIs, parameters, structs, fields, enums and their values.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        let functions = self.functions.iter().flat_map(|function| {
-            let params = function.params.iter().map(|param| &param.name);
-            [&function.name, &function.api].into_iter().chain(params)
-        });
-        let layouts = self.layouts.iter().flat_map(|layout| {
-            std::iter::once(&layout.name).chain(layout.fields.iter().map(|field| &field.name))
-        });
-        let groups = self.groups.iter().flat_map(|group| {
-            std::iter::once(&group.name).chain(group.values.iter().map(|(_, name)| name))
-        });
-        functions.chain(layouts).chain(groups).map(String::as_str)
+        names(&self.functions, self.layouts.iter(), self.groups.iter())
     }
 
     /// Returns all functions.
@@ -208,6 +306,11 @@ impl Description {
     /// Returns the C struct that this value of the first field identifies.
     pub fn chained(&self, stype: u32) -> Option<&Layout> {
         self.layouts.iter().find(|layout| layout.stype == Some(stype))
+    }
+
+    /// Returns all C structs.
+    pub fn layouts(&self) -> &[Layout] {
+        &self.layouts
     }
 
     /// Returns all enum groups.

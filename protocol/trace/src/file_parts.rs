@@ -1,13 +1,19 @@
-//! Finds the parts of a trace file: header, blocks, index and footer. By the trailer if trailer, footer and index are
+//! Finds the parts of a trace file: header, descriptions, blocks, index and footer. By the trailer if trailer, footer and index are
 //! valid; otherwise by walking over all frames. A file that ends early is truncated, one with other bytes is damaged,
 //! and everything before that place is read. Limits: header 16 MiB, index 256 MiB, footer 64 MiB; only a header that is
-//! missing, cut or above its limit makes the file unreadable. Unknown skippable frames are ignored.
+//! missing, cut or above its limit makes the file unreadable. Unknown skippable frames are ignored. Description frames are
+//! looked for between the blocks.
 //!
 //! Trusts no length and no offset of the file.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
 use super::block::{BLOCK_BYTES_MAX, BlockLocation};
+use super::description::Part;
+use super::description_frame::{
+    DESCRIPTION_FRAME_BYTES_MAX, DESCRIPTION_FRAMES_MAX, DESCRIPTIONS_BYTES_MAX, PartDecoder,
+    PartError,
+};
 use super::footer::{FOOTER_FRAME_BYTES_MAX, Footer};
 use super::frame::{FrameKind, NO_INDEX, SKIPPABLE_HEADER_BYTES, TRAILER_BYTES, Trailer};
 use super::header::{HEADER_FRAME_BYTES_MAX, HeaderError, TraceHeader};
@@ -68,6 +74,8 @@ pub(super) struct FileParts {
     pub listing: Option<Listing>,
     pub footer: Option<Footer>,
     pub tail: Tail,
+    /// The description frames, in order.
+    pub descriptions: Vec<FoundFrame>,
     /// Where index and footer begin, if the trailer says it.
     pub tables_at: Option<(u64, u64)>,
 }
@@ -138,11 +146,12 @@ fn parts_by_trailer<R: Read + Seek>(
     };
     let Some(blocks) = locate_blocks(&index, header_len, index_at) else { return Ok(None) };
     Ok(Some(FileParts {
-        blocks,
         index: Some(index),
         listing,
         footer: Some(footer),
         tail: Tail::Complete,
+        descriptions: frames_between(input, &blocks, header_len, index_at)?,
+        blocks,
         tables_at: Some((index_at, footer_at)),
     }))
 }
@@ -167,6 +176,68 @@ fn locate_blocks(index: &TraceIndex, header_len: u64, end: u64) -> Option<Vec<Bl
     (at <= end).then_some(blocks)
 }
 
+/// Returns the description frames in front of the blocks, between the header and `end`.
+fn frames_between<R: Read + Seek>(
+    input: &mut R,
+    blocks: &[BlockLocation],
+    header_len: u64,
+    end: u64,
+) -> io::Result<Vec<FoundFrame>> {
+    let mut frames = Vec::new();
+    let mut at = header_len;
+    let begins = blocks.iter().map(|block| (block.offset, u64::from(block.compressed_len)));
+    for (begin, len) in begins.chain([(end, 0)]) {
+        if at < begin {
+            let mut scanner = Scanner::new(&mut *input, at, begin)?;
+            while let Step::Frame(frame) = scanner.step()? {
+                frames.extend(is_description(&frame).then_some(frame));
+            }
+        }
+        at = begin + len;
+    }
+    Ok(frames)
+}
+
+fn is_description(frame: &FoundFrame) -> bool {
+    frame.found == Found::Skippable { magic: FrameKind::Description.magic() }
+}
+
+/// What the description frames of a file have.
+#[derive(Default)]
+pub(super) struct Described {
+    /// The parts that are whole, with the offsets of their frames.
+    pub parts: Vec<(u64, Part)>,
+    /// Offset of the first frame that describes nothing, and why.
+    pub damage: Option<(u64, PartError)>,
+}
+
+/// Reads description frames.
+pub(super) fn read_descriptions(
+    frames: &[FoundFrame],
+    mut read: impl FnMut(u64, u64) -> io::Result<Vec<u8>>,
+) -> io::Result<Described> {
+    let mut decoder = PartDecoder::default();
+    let mut left = DESCRIPTIONS_BYTES_MAX as u64;
+    let mut described = Described::default();
+    for (count, frame) in frames.iter().enumerate() {
+        let fits = frame.len <= left.min(DESCRIPTION_FRAME_BYTES_MAX as u64);
+        let part = match fits && count < DESCRIPTION_FRAMES_MAX {
+            true => {
+                left -= frame.len;
+                decoder.decode(&read(frame.offset, frame.len)?)
+            }
+            false => Err(PartError::TooMuch),
+        };
+        match part {
+            Ok(part) => described.parts.push((frame.offset, part)),
+            Err(error) => {
+                described.damage.get_or_insert((frame.offset, error));
+            }
+        }
+    }
+    Ok(described)
+}
+
 /// Finds the parts by walking over all frames.
 fn parts_by_scan<R: Read + Seek>(
     input: &mut R,
@@ -175,12 +246,13 @@ fn parts_by_scan<R: Read + Seek>(
 ) -> io::Result<FileParts> {
     let mut scanner = Scanner::new(&mut *input, header_len, file_len)?;
     let mut blocks = Vec::new();
-    let mut ours = Vec::new();
+    let (mut ours, mut descriptions) = (Vec::new(), Vec::new());
     let mut tail = loop {
         match scanner.step()? {
             Step::Frame(FoundFrame { found: Found::Data { raw_len }, offset, len }) => {
                 blocks.push(BlockLocation { offset, compressed_len: len as u32, raw_len });
             }
+            Step::Frame(frame) if is_description(&frame) => descriptions.push(frame),
             Step::Frame(frame) => ours.push(frame),
             Step::End | Step::Truncated => break Tail::Truncated { at: scanner.offset() },
             Step::Damaged(why) => {
@@ -210,7 +282,7 @@ fn parts_by_scan<R: Read + Seek>(
             tail = Tail::Damaged { at: file_len, why };
         }
     }
-    Ok(FileParts { blocks, index, listing: None, footer, tail, tables_at: None })
+    Ok(FileParts { blocks, index, listing: None, footer, tail, descriptions, tables_at: None })
 }
 
 enum Table {
@@ -271,6 +343,7 @@ fn trailer_fits(frame: &[u8], offset: u64) -> bool {
     trailer == Some(Trailer { index_offset: NO_INDEX, footer_offset: offset })
 }
 
+/// Reads `len` bytes of the file.
 pub(super) fn read_range<R: Read + Seek>(
     input: &mut R,
     offset: u64,

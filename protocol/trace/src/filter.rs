@@ -60,8 +60,8 @@ impl Filter {
         function.known.is_some_and(|known| FRAME_ENDS.contains(&known.number()))
     }
 
-    /// Returns a sentence about what is wrong with the filter: a word that matches nothing, or too many or
-    /// too long words. `None` if it is valid.
+    /// Returns a sentence about what is wrong with the filter: a word that matches no function of the description or of this
+    /// build, or too many or too long words. `None` if it is valid.
     pub fn mistake(&self, description: &Description) -> Option<String> {
         let words = || self.threads.iter().chain(&self.apis).chain(&self.functions);
         if words().count() > WORDS_MAX {
@@ -73,14 +73,15 @@ impl Filter {
                 word.len()
             ));
         }
-        let functions = description.functions();
+        // A trace describes only the functions that occur in it.
+        let functions =
+            || description.functions().iter().chain(Description::built_in().functions());
         if let Some(api) =
-            self.apis.iter().find(|api| functions.iter().all(|function| function.api != **api))
+            self.apis.iter().find(|api| functions().all(|function| function.api != **api))
         {
             return Some(format!("no function of an API {api:?} is recorded"));
         }
-        let is_unknown =
-            |word: &&String| functions.iter().all(|function| !fits(word, &function.name));
+        let is_unknown = |word: &&String| functions().all(|function| !fits(word, &function.name));
         self.functions.iter().find(is_unknown).map(|word| {
             format!("no function {word:?} is recorded; names are written as in glClear")
         })

@@ -1,13 +1,13 @@
-//! The zstd frames of a trace file: header, index and footer are skippable frames with a tag, a checksum and a version;
-//! blocks are data frames. This build writes the versions 10 for captures, 11 with `--timing`, 12 for saved traces and 13
-//! for saved traces with `--timing`. It reads the versions 2 to 13 (`FORMAT_VERSIONS`): 5, 8, 7 and 9 are 10 to 13 without
-//! packed blocks, 2 to 4 are 5 to 7 without numbers of blobs, and 6 is 8 without the begin of commands. A frame of another
-//! version, length, tag or checksum is refused.
+//! The zstd frames of a trace file: header, descriptions, index and footer are skippable frames with a tag, a checksum and a
+//! version; blocks are data frames. This build writes the versions 14 for captures, 15 with `--timing`, 16 for saved traces
+//! and 17 for saved traces with `--timing`. It reads the versions 2 to 17 (`FORMAT_VERSIONS`): 10 to 13 are 14 to 17 with the
+//! whole description in the header, 5, 8, 7 and 9 are 10 to 13 without packed blocks, 2 to 4 are 5 to 7 without numbers of
+//! blobs, and 6 is 8 without the begin of commands. A frame of another version, length, tag or checksum is refused.
 //!
 //! ```text
-//!   0  u32  0x184D2A50 header, 0x184D2A51 index, 0x184D2A52 footer
+//!   0  u32  0x184D2A50 header, 0x184D2A51 index, 0x184D2A52 footer, 0x184D2A53 description
 //!   4  u32  bytes that follow
-//!   8  [8]  "GAPIIHDR", "GAPIIIDX", "GAPIIFTR"
+//!   8  [8]  "GAPIIHDR", "GAPIIIDX", "GAPIIFTR", "GAPIICMD"
 //!  16  u32  CRC-32 (IEEE) of the body
 //!  20  u32  format version that a reader must know
 //!  24       body
@@ -19,15 +19,15 @@
 use std::ops::RangeInclusive;
 
 /// Format versions that this build reads.
-pub const FORMAT_VERSIONS: RangeInclusive<u32> = 2..=13;
+pub const FORMAT_VERSIONS: RangeInclusive<u32> = 2..=17;
 /// Format version of traces without times.
-pub const UNTIMED_VERSION: u32 = 10;
+pub const UNTIMED_VERSION: u32 = 14;
 /// Format version of traces whose leave records may have the driver's time and its begin.
-pub const TIMED_VERSION: u32 = 11;
+pub const TIMED_VERSION: u32 = 15;
 /// Format version of saved traces: they may begin at a keyframe, and have further ones.
-pub const KEPT_VERSION: u32 = 12;
+pub const KEPT_VERSION: u32 = 16;
 /// Format version of saved traces whose leave records may have the driver's time and its begin.
-pub const KEPT_TIMED_VERSION: u32 = 13;
+pub const KEPT_TIMED_VERSION: u32 = 17;
 
 /// Kind of traces that a format version stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,8 +44,8 @@ impl Variety {
     /// Returns the kind that `version` stands for; versions that this build does not read count as untimed.
     pub fn of(version: u32) -> Self {
         match version {
-            3 | 6 | 8 | TIMED_VERSION => Self::Timed,
-            4 | 7 | 9 | KEPT_VERSION | KEPT_TIMED_VERSION => Self::Kept,
+            3 | 6 | 8 | 11 | TIMED_VERSION => Self::Timed,
+            4 | 7 | 9 | 12 | 13 | KEPT_VERSION | KEPT_TIMED_VERSION => Self::Kept,
             _ => Self::Untimed,
         }
     }
@@ -53,11 +53,17 @@ impl Variety {
 
 /// Returns whether leave records of traces of this version may have the begin of their command.
 pub fn has_begins(version: u32) -> bool {
-    matches!(version, 8 | 9 | TIMED_VERSION | KEPT_TIMED_VERSION)
+    matches!(version, 8 | 9 | 11 | 13 | TIMED_VERSION | KEPT_TIMED_VERSION)
 }
 
 /// Returns whether traces of this version may have packed blocks, and have columns in their index.
 pub fn has_packed_blocks(version: u32) -> bool {
+    version >= 10
+}
+
+/// Returns whether traces of this version describe functions in front of the block that first uses them, so that the header
+/// need not describe any.
+pub fn has_description_frames(version: u32) -> bool {
     version >= UNTIMED_VERSION
 }
 
@@ -67,7 +73,7 @@ pub const DATA_MAGIC: u32 = 0xFD2F_B528;
 pub const SKIPPABLE_MAGICS: RangeInclusive<u32> = 0x184D_2A50..=0x184D_2A5F;
 /// Length of the header of a skippable frame, in bytes.
 pub const SKIPPABLE_HEADER_BYTES: usize = 8;
-/// Bytes before the body of a header, index or footer frame.
+/// Bytes before the body of a frame that is not a block.
 pub const FRAME_HEADER_BYTES: usize = 24;
 /// Bytes after the body of the footer frame.
 pub const TRAILER_BYTES: usize = 24;
@@ -76,7 +82,7 @@ pub const END_TAG: [u8; 8] = *b"GAPIIEND";
 /// Offset in the trailer of a file without an index.
 pub const NO_INDEX: u64 = u64::MAX;
 
-/// The three frames that are not blocks.
+/// The frames that are not blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FrameKind {
     /// First frame of the file.
@@ -85,9 +91,11 @@ pub enum FrameKind {
     Index,
     /// Last frame of the file.
     Footer,
+    /// Descriptions of functions, in front of the first block that uses them.
+    Description,
 }
 
-/// Why a header, index or footer frame is rejected. `kind` is its name.
+/// Why a frame that is not a block is rejected. `kind` is its name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FrameError {
     /// The magic or the tag is not that of the expected frame.
@@ -151,6 +159,7 @@ impl FrameKind {
             Self::Header => 0x184D_2A50,
             Self::Index => 0x184D_2A51,
             Self::Footer => 0x184D_2A52,
+            Self::Description => 0x184D_2A53,
         }
     }
 
@@ -160,15 +169,17 @@ impl FrameKind {
             Self::Header => *b"GAPIIHDR",
             Self::Index => *b"GAPIIIDX",
             Self::Footer => *b"GAPIIFTR",
+            Self::Description => *b"GAPIICMD",
         }
     }
 
-    /// Returns `header`, `index` or `footer`.
+    /// Returns `header`, `index`, `footer` or `description`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Header => "header",
             Self::Index => "index",
             Self::Footer => "footer",
+            Self::Description => "description",
         }
     }
 }

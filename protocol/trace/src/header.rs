@@ -1,4 +1,5 @@
-//! The header of a trace file: its writer, and the description of every command in it. At most 16 MiB, compressed and
+//! The header of a trace file: its writer, and up to format version 13 the description of every command in it. Later
+//! versions describe commands in front of the blocks that use them (description_frame.rs). At most 16 MiB, compressed and
 //! decompressed; unknown fields are ignored. A body that states an older version than its frame is refused. How the
 //! capture went is in the footer.
 //!
@@ -10,7 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use super::block::{BlockDecoder, DecodeError, EncodeError, encode_block};
 use super::description::Description;
-use super::frame::{FrameError, FrameKind, UNTIMED_VERSION, decode_versioned, encode_frame};
+use super::description_frame::{DescriptionWriter, is_name};
+use super::frame::{
+    FrameError, FrameKind, UNTIMED_VERSION, decode_versioned, encode_frame, has_description_frames,
+};
 use super::moment::Moment;
 use super::story::Begin;
 use crate::filter::Filter;
@@ -55,8 +59,9 @@ pub struct TraceHeader {
     #[serde(default, skip_serializing_if = "Filter::is_empty")]
     pub filter: Filter,
     /// The functions, enums and C structs that the records refer to. The last field, because a reader of the build that
-    /// wrote it stops before it.
-    #[serde(default = "own_description")]
+    /// wrote it stops before it. This build's description is not written from format version 14 on: [`DescriptionWriter`] writes the
+    /// parts of it that a trace needs. A reader adds them.
+    #[serde(default = "no_description", skip_serializing_if = "is_own")]
     pub description: Cow<'static, Description>,
 }
 
@@ -84,6 +89,9 @@ pub enum HeaderError {
     /// The body is not valid MessagePack of a header.
     #[error("header body: {0}")]
     MessagePack(String),
+    /// The body has no description, and the format version has no other place for it.
+    #[error("header body has no description")]
+    Undescribed,
     /// A name in the description is not printable ASCII.
     #[error("header body: {0:?} is no name of an API")]
     Name(Untrusted),
@@ -97,14 +105,17 @@ pub enum HeaderError {
     },
 }
 
-/// Whether an API can have this name: printable ASCII, which is shown as it is.
-fn is_name(name: &str) -> bool {
-    name.bytes().all(|byte| matches!(byte, b' '..=b'~'))
-}
-
 /// This build's description, which a header that states this build's tables has.
 fn own_description() -> Cow<'static, Description> {
     Cow::Borrowed(Description::built_in())
+}
+
+fn no_description() -> Cow<'static, Description> {
+    Cow::Owned(Description::default())
+}
+
+fn is_own(description: &Description) -> bool {
+    std::ptr::eq(description, Description::built_in())
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -147,8 +158,13 @@ impl TraceHeader {
     }
 
     /// Whether the description is this build's.
-    fn is_own(&self) -> bool {
-        matches!(self.description, Cow::Borrowed(it) if std::ptr::eq(it, Description::built_in()))
+    pub(super) fn is_own(&self) -> bool {
+        is_own(&self.description)
+    }
+
+    /// Returns what must describe the functions of the trace's blocks. `None` if the header describes them all.
+    pub fn description_writer(&self) -> Option<DescriptionWriter> {
+        (self.is_own() && has_description_frames(self.version)).then(DescriptionWriter::default)
     }
 
     /// Returns the whole frame.
@@ -156,7 +172,12 @@ impl TraceHeader {
     /// # Errors
     /// [`EncodeError`] if the body can't be compressed.
     pub fn encode(&self) -> Result<Vec<u8>, EncodeError> {
-        let written = Written { tables: self.is_own().then(known_tables::digest), header: self };
+        let tables = self.is_own().then(known_tables::digest);
+        let whole = (self.is_own() && !has_description_frames(self.version)).then(|| Self {
+            description: Cow::Owned(Description::built_in().clone()),
+            ..self.clone()
+        });
+        let written = Written { tables, header: whole.as_ref().unwrap_or(self) };
         let body = rmp_serde::to_vec_named(&written).expect("a header has no unserializable value");
         Ok(encode_frame(FrameKind::Header, self.version, &encode_block(&body, HEADER_LEVEL)?, None))
     }
@@ -169,13 +190,18 @@ impl TraceHeader {
         let (body, needed) = decode_versioned(FrameKind::Header, frame)?;
         let mut raw = Vec::new();
         BlockDecoder::new(HEADER_BODY_BYTES_MAX).decompress_into(body, &mut raw)?;
-        let Read::<Self>(header) = rmp_serde::from_slice(&raw)
-            .map_err(|error| HeaderError::MessagePack(error.to_string()))?;
+        let Read { mut header, are_known, is_described } =
+            rmp_serde::from_slice::<Read<Self>>(&raw)
+                .map_err(|error| HeaderError::MessagePack(error.to_string()))?;
         let stated = header.version;
         if stated < needed {
             return Err(HeaderError::Version { stated, needed });
         }
-        if header.is_own() {
+        if !is_described && !has_description_frames(needed) {
+            return Err(HeaderError::Undescribed);
+        }
+        if are_known {
+            header.description = own_description();
             return Ok(header);
         }
         let strange = header.description.names().find(|name| !is_name(name));

@@ -2,14 +2,15 @@
 //! the time in which a trace is opened.
 //!
 //! The field `tables` names the tables that a description was made of by a digest. It precedes `description`, the last
-//! field. If they are this build's tables, reading stops before the description.
+//! field, if the header has one. If they are this build's tables, reading stops before the description.
 
+use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
 use serde::de::value::{MapAccessDeserializer, StringDeserializer};
-use serde::de::{DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 /// What the digest is of. The number is raised when a description is made otherwise of the same tables.
@@ -38,7 +39,14 @@ pub struct Written<'a, T> {
 }
 
 /// A header that was read. The description may be left out, for which `T` must have a default.
-pub struct Read<T>(pub T);
+pub struct Read<T> {
+    /// The header.
+    pub header: T,
+    /// Whether it has this build's tables; then the description was not read.
+    pub are_known: bool,
+    /// Whether it has a description.
+    pub is_described: bool,
+}
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Read<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -56,37 +64,36 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Reading<T> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Read<T>, A::Error> {
-        let fields = Fields { map, key: String::new(), are_known: false, is_described: false };
-        T::deserialize(MapAccessDeserializer::new(fields)).map(Read)
+        let (are_known, is_described) = (Cell::new(false), Cell::new(false));
+        let fields =
+            Fields { map, key: String::new(), are_known: &are_known, is_described: &is_described };
+        let header = T::deserialize(MapAccessDeserializer::new(fields))?;
+        Ok(Read { header, are_known: are_known.get(), is_described: is_described.get() })
     }
 }
 
 /// The fields of a header, which end before a description of this build's tables.
-struct Fields<A> {
+struct Fields<'a, A> {
     map: A,
     key: String,
-    are_known: bool,
-    is_described: bool,
+    are_known: &'a Cell<bool>,
+    is_described: &'a Cell<bool>,
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Fields<A> {
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Fields<'_, A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, A::Error> {
-        let Some(key) = self.map.next_key::<String>()? else {
-            return match self.is_described {
-                true => Ok(None),
-                false => Err(A::Error::missing_field(DESCRIPTION)),
-            };
-        };
-        let is_description = key == DESCRIPTION;
-        if is_description && self.are_known {
-            return Ok(None);
+        let Some(key) = self.map.next_key::<String>()? else { return Ok(None) };
+        if key == DESCRIPTION {
+            self.is_described.set(true);
+            if self.are_known.get() {
+                return Ok(None);
+            }
         }
-        self.is_described |= is_description;
         self.key.clone_from(&key);
         let key: StringDeserializer<A::Error> = key.into_deserializer();
         seed.deserialize(key).map(Some)
@@ -97,7 +104,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Fields<A> {
             return self.map.next_value_seed(seed);
         }
         let stated: String = self.map.next_value()?;
-        self.are_known = stated == digest();
+        self.are_known.set(stated == digest());
         let stated: StringDeserializer<A::Error> = stated.into_deserializer();
         seed.deserialize(stated)
     }
@@ -121,29 +128,31 @@ mod tests {
         description: Option<&'a str>,
     }
 
-    /// A header with a description, if any, and a digest.
-    fn read(tables: Option<&'static str>, description: Option<&str>) -> Result<Header, String> {
+    /// Reads a header with a description, if any, and a digest. Returns the description, whether the tables are this build's,
+    /// and whether there is a description.
+    fn read(
+        tables: Option<&'static str>,
+        description: Option<&str>,
+    ) -> (Option<String>, bool, bool) {
         let header = Fields { name: "a", description };
         let bytes = rmp_serde::to_vec_named(&Written { tables, header: &header }).unwrap();
-        let read = rmp_serde::from_slice::<Read<Header>>(&bytes);
-        read.map(|it| it.0).map_err(|error| error.to_string())
+        let read = rmp_serde::from_slice::<Read<Header>>(&bytes).unwrap();
+        assert_eq!(read.header.name, "a");
+        (read.header.description, read.are_known, read.is_described)
     }
 
     #[test]
     fn description_of_known_tables_alone_is_left_out() {
-        let described = Header { name: "a".into(), description: Some("b".into()) };
-        let known = Header { name: "a".into(), description: None };
-        assert_eq!(read(None, Some("b")), Ok(described));
-        let other = read(Some("0123"), Some("b"));
-        assert_eq!(other.unwrap().description.as_deref(), Some("b"));
-        assert_eq!(read(Some(digest()), Some("b")), Ok(known));
+        let described = Some("b".to_owned());
+        assert_eq!(read(None, Some("b")), (described.clone(), false, true));
+        assert_eq!(read(Some("0123"), Some("b")), (described, false, true));
+        assert_eq!(read(Some(digest()), Some("b")), (None, true, true));
     }
 
     #[test]
-    fn header_without_a_description_is_refused() {
+    fn header_without_a_description_says_so() {
         for tables in [None, Some("0123"), Some(digest())] {
-            let refused = read(tables, None).unwrap_err();
-            assert!(refused.contains("description"), "{refused}");
+            assert_eq!(read(tables, None), (None, tables == Some(digest()), false));
         }
     }
 

@@ -1,13 +1,13 @@
 //! Trace files: the parts that a writer puts into one, and a reader that gets commands out of one.
 //!
 //! ```text
-//! +--------+---------+---------+-- … --+---------+-------+--------+
-//! | header | block 0 | block 1 |       | block n | index | footer |
-//! +--------+---------+---------+-- … --+---------+-------+--------+
-//!   skippable  zstd data frames                    skippable frames
+//! +--------+-------------+---------+---------+-- … --+---------+-------+--------+
+//! | header | description | block 0 | block 1 |       | block n | index | footer |
+//! +--------+-------------+---------+---------+-- … --+---------+-------+--------+
+//!   skippable frames       zstd data frames                      skippable frames
 //! ```
 //!
-//! docs/trace-format.md is the specification. A writer uses [`TraceHeader`], [`BlockEncoder`],
+//! docs/trace-format.md is the specification. A writer uses [`TraceHeader`], [`DescriptionWriter`], [`BlockEncoder`],
 //! [`TraceIndex`] and [`Footer`]; when and where bytes are written is its own decision. A reader uses
 //! [`TraceReader`]. This crate opens no file.
 //!
@@ -44,6 +44,7 @@ mod columns;
 pub mod command;
 mod commands;
 pub mod description;
+pub mod description_frame;
 pub mod event;
 mod file_at;
 mod file_parts;
@@ -76,6 +77,7 @@ pub mod story;
 pub mod structs;
 pub mod tracker;
 mod untrusted;
+pub mod used;
 pub mod value;
 pub mod verify;
 
@@ -84,6 +86,7 @@ pub use blobs::BlobName;
 pub use block::{BlockDecoder, BlockEncoder, encode_block};
 pub use command::{Bytes, Command};
 pub use description::Description;
+pub use description_frame::DescriptionWriter;
 pub use file_at::FileAt;
 pub use footer::Footer;
 pub use header::TraceHeader;

@@ -4,13 +4,15 @@
 //!
 //! A packed block begins with a PACKED, so a block that begins otherwise is not looked through. Packing keeps every record
 //! but not the bytes of padding, which become 0. Unpacking believes no number: a run that is cut, names a kind that it does
-//! not have, or has a record of less than 8 or more than 264 bytes, is an error. It does not look into records otherwise.
+//! not have, or has a record of less than 8 or more than 264 bytes, is an error. The packer also collects what the records need
+//! of a description ([`Used`]), because it looks at the kinds of records already.
 
 use std::ops::Range;
 
 use gapii_abi::atom::{Atom, HEADER_LEN, Header, PACKED, Packed, RECORD_LEN_MAX};
 
 use super::record::{RecordError, locate};
+use super::used::{UseFinder, Used, WORD};
 
 /// Longest record that is packed: a header word, and a bit for each word of four bytes in a `u64`.
 pub const SHORT_LEN_MAX: u32 = HEADER_LEN + 4 * u64::BITS;
@@ -20,8 +22,6 @@ const KINDS_MAX: usize = 256;
 const RUN_BYTES_MAX: usize = RECORD_LEN_MAX as usize / 2;
 /// A block whose packed form is not shorter by this part stays as it is.
 const WORTH: usize = 32;
-/// Bytes of a word.
-const WORD: usize = 4;
 
 /// Why a packed block is rejected. `at` is the offset of the bad record in the packed block, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -52,6 +52,7 @@ pub struct Packer {
     /// The kind of each record of the run.
     records: Vec<u8>,
     packed: Vec<u8>,
+    finder: UseFinder,
 }
 
 /// The records of a run with the same header word.
@@ -61,11 +62,29 @@ struct Kind {
     first: usize,
     /// A bit for each word behind the header word that differs in two records.
     varying: u64,
+    /// A bit for each of these words that may be a value of an enum.
+    enums: u64,
 }
 
 impl Packer {
     /// Returns the packed form of the records `raw`, unless it is hardly shorter or they are no records.
     pub fn pack(&mut self, raw: &[u8]) -> Option<&[u8]> {
+        self.finder.clear();
+        let is_packed = self.put_all(raw).is_some();
+        if !is_packed || self.finder.has_namers() {
+            self.finder.look_through(raw);
+        }
+        let is_worth_it = is_packed && self.packed.len() < raw.len() - raw.len() / WORTH;
+        is_worth_it.then_some(&self.packed)
+    }
+
+    /// Returns what the records of the last block need of a description.
+    pub fn used(&self) -> Used {
+        self.finder.used()
+    }
+
+    /// Packs all records. `None` if they are no records.
+    fn put_all(&mut self, raw: &[u8]) -> Option<()> {
         self.guesses.resize(KINDS_MAX, 0);
         self.packed.clear();
         let mut at = 0;
@@ -76,11 +95,13 @@ impl Packer {
             if let Ok(record) = locate(raw, at)
                 && record.header.len_untrusted() > SHORT_LEN_MAX
             {
+                let enums = self.finder.kind(record.header);
+                self.finder.values(&raw[at..], enums);
                 self.packed.extend_from_slice(&raw[at..record.next]);
                 at = record.next;
             }
         }
-        (self.packed.len() < raw.len() - raw.len() / WORTH).then_some(&self.packed)
+        Some(())
     }
 
     /// Takes short records from byte `at` on: notes their kinds and which of their words vary.
@@ -115,7 +136,8 @@ impl Packer {
         let known = self.kinds.iter().position(is_it);
         let kind = u8::try_from(known.unwrap_or(self.kinds.len())).ok()?;
         if known.is_none() {
-            self.kinds.push(Kind { header, first: at, varying: 0 });
+            let enums = self.finder.kind(header);
+            self.kinds.push(Kind { header, first: at, varying: 0, enums });
         }
         self.guesses[hash] = kind;
         Some(kind)
@@ -123,7 +145,7 @@ impl Packer {
 
     /// Appends the records of a run as a PACKED. Nothing for no records, except at the block's beginning.
     fn put_run(&mut self, raw: &[u8], run: Range<usize>) {
-        let Self { kinds, records, packed, .. } = self;
+        let Self { kinds, records, packed, finder, .. } = self;
         let start = packed.len();
         if records.is_empty() && start > 0 {
             return;
@@ -132,22 +154,25 @@ impl Packer {
         let fixed = Packed { records: records.len() as u32, kinds: kinds.len() as u32 };
         packed.extend_from_slice(fixed.encode().as_ref());
         let mut spans = Vec::with_capacity(kinds.len());
-        for Kind { header, first, varying } in kinds.iter() {
+        for Kind { header, first, varying, enums } in kinds.iter() {
             let words = words(header.len_untrusted());
             packed.extend_from_slice(&header.0.to_le_bytes());
             packed.extend_from_slice(&varying.to_le_bytes());
             for span in spans_of(!varying, words) {
                 put(packed, &raw[*first..], span, header.len_untrusted());
             }
-            spans.push((spans_of(*varying, words).collect::<Vec<_>>(), header.len_untrusted()));
+            finder.values(&raw[*first..], enums & !varying);
+            let spans_of_kind: Vec<_> = spans_of(*varying, words).collect();
+            spans.push((spans_of_kind, header.len_untrusted(), enums & varying));
         }
         packed.extend_from_slice(records);
         let mut at = run.start;
         for &kind in records.iter() {
-            let (spans, len) = &spans[usize::from(kind)];
+            let (spans, len, enums) = &spans[usize::from(kind)];
             for span in spans {
                 put(packed, &raw[at..], span.clone(), *len);
             }
+            finder.values(&raw[at..], *enums);
             at += Header::new(0, 0, *len).span_untrusted() as usize;
         }
         let len = (packed.len() - start) as u32;

@@ -12,14 +12,15 @@ use super::block::BlockLocation;
 use super::block_file::BlockFile;
 pub use super::block_file::{BlockError, Reopen};
 pub use super::commands::Commands;
-use super::file_parts::{FileParts, read_header};
+use super::file_parts::{FileParts, read_descriptions, read_header, read_range};
 pub use super::file_parts::{OpenError, Tail};
 use super::footer::Footer;
-use super::frame::FRAME_HEADER_BYTES;
+use super::frame::{FRAME_HEADER_BYTES, has_description_frames};
 use super::header::TraceHeader;
 use super::index::TraceIndex;
 use super::meta::{End, Meta};
 use super::record::Records;
+use super::scan::FoundFrame;
 use super::store::{BlobError, Store};
 use gapii_abi::atom;
 
@@ -34,6 +35,8 @@ pub struct TraceReader<R> {
     pub(super) tail: Tail,
     pub(super) store: RefCell<Store>,
     header_len: u64,
+    /// The description frames, in order.
+    pub(super) descriptions: Vec<FoundFrame>,
     tables_at: Option<(u64, u64)>,
 }
 
@@ -45,8 +48,21 @@ impl<R: Read + Seek> TraceReader<R> {
     /// [`Self::tail`].
     pub fn open(mut input: R) -> Result<Self, OpenError> {
         let file_len = input.seek(SeekFrom::End(0))?;
-        let (header, header_len) = read_header(&mut input, file_len)?;
-        let parts = FileParts::find(&mut input, header_len, file_len)?;
+        let (mut header, header_len) = read_header(&mut input, file_len)?;
+        let mut parts = FileParts::find(&mut input, header_len, file_len)?;
+        if !has_description_frames(header.version) {
+            parts.descriptions.clear();
+        }
+        if !header.is_own() && !parts.descriptions.is_empty() {
+            let read = |offset, len| read_range(&mut input, offset, len);
+            let described = read_descriptions(&parts.descriptions, read)?;
+            header.description.to_mut().add(described.parts.into_iter().map(|(_, part)| part));
+            if let Some((at, why)) = described.damage
+                && parts.tail == Tail::Complete
+            {
+                parts.tail = Tail::Damaged { at, why: why.to_string() };
+            }
+        }
         let blocks: Arc<[BlockLocation]> = parts.blocks.into();
         let file = BlockFile::new(input, Arc::clone(&blocks));
         let mut index = parts.index;
@@ -65,6 +81,7 @@ impl<R: Read + Seek> TraceReader<R> {
                 None => Store::of_index(blobs, numbers),
             },
             header_len,
+            descriptions: parts.descriptions,
             tables_at: parts.tables_at,
         })
     }
@@ -99,6 +116,16 @@ impl<R: Read + Seek> TraceReader<R> {
     /// Returns the footer if the file has one.
     pub fn footer(&self) -> Option<&Footer> {
         self.footer.as_ref()
+    }
+
+    /// Returns where the frames are that describe functions for the blocks behind them, in order.
+    pub fn descriptions(&self) -> &[FoundFrame] {
+        &self.descriptions
+    }
+
+    /// Returns how many bytes of the file are its header and its descriptions of functions.
+    pub fn header_bytes(&self) -> u64 {
+        self.descriptions.iter().fold(self.header_len, |sum, frame| sum + frame.len)
     }
 
     /// Returns how the readable part of the file ends, as far as is known: a damaged block is found when it

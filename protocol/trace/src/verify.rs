@@ -6,7 +6,7 @@
 //! Reads the whole file and stops only at errors of the file. One thread decompresses blocks, one counts their records,
 //! and one checks their commands.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read, Seek};
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -22,13 +22,14 @@ use super::block_file::BlockError;
 use super::census::{Census, References};
 use super::command::Command;
 use super::description::Description;
-use super::file_parts::Tail;
+use super::file_parts::{Described, Tail, read_descriptions};
 use super::footer::Footer;
 use super::frame::{Variety, has_begins};
 use super::ledger::{Lost, by_cause};
 use super::memory_totals::MemoryTotals;
 pub use super::problem::{Problem, ProblemKind};
 use super::reader::TraceReader;
+use super::used::Used;
 use super::value::{Observation, Value};
 
 /// Most problems that are listed. All are counted.
@@ -117,6 +118,8 @@ pub fn verify_with<R: Read + Seek>(
     let mut checker = Checker::default();
     checker.verifier.tail(reader.tail());
     checker.assembler.begin(reader.header().begin());
+    let (mut undescribed, damage) = Undescribed::of(reader)?;
+    checker.verifier.problems(damage);
     reader.file.get_mut().begin_ahead(0);
     let reader = &*reader;
     let description = &reader.header.description;
@@ -128,6 +131,12 @@ pub fn verify_with<R: Read + Seek>(
             let block = match reader.file.borrow_mut().block(index) {
                 Ok(block) => {
                     census.block(&block, description);
+                    let unknown = undescribed.in_block(reader.blocks()[index].offset, &block);
+                    census.problems.extend(unknown.into_iter().map(|id| Problem {
+                        kind: ProblemKind::Structure,
+                        block: Some(index as u64),
+                        message: format!("function {id} is not described in front of the block"),
+                    }));
                     Some(block)
                 }
                 Err(BlockError::Io(error)) => return Err(error),
@@ -158,6 +167,49 @@ pub fn verify_with<R: Read + Seek>(
         None => verifier.problem(ProblemKind::Ledger, None, "there is no footer".to_owned()),
     }
     Ok(verifier.finish(&census))
+}
+
+/// Looks for functions that a trace of this build's tables does not describe in front of the block that uses them first: a
+/// reader of another build would not know them.
+struct Undescribed {
+    /// Ids in the description frames that no block has been behind so far, with the offsets of the frames.
+    ahead: std::vec::IntoIter<(u64, Vec<u16>)>,
+    /// Ids that are described or were reported. `None` if the reader knows only what the trace describes.
+    known: Option<BTreeSet<u16>>,
+}
+
+impl Undescribed {
+    /// Reads the description frames. Also returns what is wrong with the first one that is damaged.
+    fn of<R: Read + Seek>(reader: &mut TraceReader<R>) -> io::Result<(Self, Option<Problem>)> {
+        if reader.header().description_writer().is_none() {
+            return Ok((Self { ahead: Vec::new().into_iter(), known: None }, None));
+        }
+        let file = reader.file.get_mut();
+        let read = |offset, len| file.read(offset, len);
+        let Described { parts, damage } = read_descriptions(&reader.descriptions, read)?;
+        let ids = parts.into_iter().map(|(offset, part)| {
+            (offset, part.functions.iter().map(|function| function.id).collect())
+        });
+        let ahead = ids.collect::<Vec<_>>().into_iter();
+        let problem = damage.map(|(at, why)| Problem {
+            kind: ProblemKind::Tail,
+            block: None,
+            message: format!("the description at byte {at} is damaged: {why}"),
+        });
+        Ok((Self { ahead, known: Some(BTreeSet::new()) }, problem))
+    }
+
+    /// Returns the functions of the block at byte `offset` that no frame in front of it describes. Each is returned once.
+    fn in_block(&mut self, offset: u64, raw: &[u8]) -> Vec<u16> {
+        let Some(known) = &mut self.known else { return Vec::new() };
+        while let Some((at, ids)) = self.ahead.as_slice().first()
+            && *at < offset
+        {
+            known.extend(ids);
+            self.ahead.next();
+        }
+        Used::by(raw).functions.iter().copied().filter(|id| known.insert(*id)).collect()
+    }
 }
 
 /// A block that the census has counted.

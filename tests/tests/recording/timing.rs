@@ -64,7 +64,10 @@ fn every_command_of_a_timed_capture_has_its_time_in_the_driver() {
     let trace = &recording.trace;
     trace.is_whole("exit");
     let info = trace.info();
-    assert_eq!((&info["format_version"], &info["frames"]), (&11.into(), &(2 * ROUNDS / 16).into()));
+    assert_eq!((&info["format_version"], &info["frames"]), (&15.into(), &(2 * ROUNDS / 16).into()));
+    // It describes the functions of the program, and not all that there are.
+    let header_bytes = number(&info["header_bytes"]);
+    assert!((1_000..10_000).contains(&header_bytes), "{header_bytes} bytes");
     let lines = lines(trace);
     commands_of_a_thread_follow_each_other(&lines);
     let times: Vec<u64> = lines.iter().map(|line| number(&line["driver_ns"])).collect();
@@ -134,7 +137,7 @@ fn untimed_capture_has_times_of_its_frames_alone_and_says_so() {
     let (session, recording) = record(&[]);
     let trace = &recording.trace;
     trace.is_whole("exit");
-    assert_eq!(trace.info()["format_version"], 10);
+    assert_eq!(trace.info()["format_version"], 14);
     let lines = lines(trace);
     assert!(lines.len() as u64 > 2 * 10 * ROUNDS, "{} commands", lines.len());
     assert!(lines.iter().all(|line| line.get("driver_ns").is_none()));
@@ -204,7 +207,7 @@ fn program_is_timed_in_one_capture_and_not_in_the_next() {
     process.arg("2");
     fake_driver::use_in(&mut process, None);
     let running = run_idle(&session, &process);
-    for (options, version) in [(["--timing"].as_slice(), 11), (&[], 10), (&["--timing"], 11)] {
+    for (options, version) in [(["--timing"].as_slice(), 15), (&[], 14), (&["--timing"], 15)] {
         let trace = Trace::new(session.path("attached.gapii"));
         let mut start = session.ctl(["start", "--force", "--frames", "5"]);
         process::run(start.args(options).arg("-o").arg(&trace.path)).ok();
@@ -220,7 +223,7 @@ fn program_is_timed_in_one_capture_and_not_in_the_next() {
         assert!(commands >= 3 * 16 * 10, "{commands} commands");
         // Commands in flight at the end have no leave record.
         assert!(
-            if version == 11 { timed + 2 >= commands } else { timed == 0 },
+            if version == 15 { timed + 2 >= commands } else { timed == 0 },
             "{timed} of {commands}"
         );
         session.app_in_mode("idle");

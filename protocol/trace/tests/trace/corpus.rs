@@ -29,6 +29,7 @@ fn seeds() -> Vec<(&'static str, Vec<u8>)> {
         ("crash", crate::json::crash()),
         ("timed", crate::timed::timed_file(TIMED_VERSION)),
         ("tracers", crate::tracers::traced_file()),
+        ("described", crate::descriptions::described_by_another_build()),
     ]
 }
 

@@ -8,6 +8,7 @@ mod blobs;
 mod corpus;
 mod damage;
 mod describe;
+mod descriptions;
 mod events;
 mod frame_times;
 mod hostile;

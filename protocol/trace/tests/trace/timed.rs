@@ -87,7 +87,7 @@ fn begins_in_a_trace_of_the_version_without_are_a_problem() {
 #[test]
 fn times_in_a_trace_of_the_version_without_are_a_problem() {
     let found = verified(timed_file(UNTIMED_VERSION));
-    assert!(!found.ok && found.problems[0].message.contains("format version 10"), "{found:?}");
+    assert!(!found.ok && found.problems[0].message.contains("format version 14"), "{found:?}");
 }
 
 #[test]

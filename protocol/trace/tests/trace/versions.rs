@@ -11,7 +11,7 @@ use crate::describe::*;
 use crate::writer::{Writer, header, line, lines, open};
 
 /// A header frame with this body and this version.
-fn frame(body: &Value, version: u32) -> Vec<u8> {
+pub fn frame(body: &Value, version: u32) -> Vec<u8> {
     let body = encode_block(&rmp_serde::to_vec_named(body).unwrap(), 1).unwrap();
     let mut frame = 0x184D_2A50u32.to_le_bytes().to_vec();
     frame.extend_from_slice(&(body.len() as u32 + 16).to_le_bytes());
@@ -28,14 +28,16 @@ fn body() -> Value {
 
 #[test]
 fn every_version_that_a_header_can_state_has_a_variety() {
-    let varieties = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, u32::MAX].map(Variety::of);
+    let varieties =
+        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, u32::MAX].map(Variety::of);
     use Variety::{Kept, Timed, Untimed};
     let known = [Untimed, Timed, Kept];
     assert_eq!(varieties[0], Untimed);
     assert_eq!([&varieties[1..4], &varieties[4..7]], [known; 2]);
     assert_eq!(varieties[7..9], [Timed, Kept]);
     assert_eq!(varieties[9..13], [Untimed, Timed, Kept, Kept]);
-    assert_eq!(varieties[13..], [Untimed; 2]);
+    assert_eq!(varieties[13..17], varieties[9..13]);
+    assert_eq!(varieties[17..], [Untimed; 2]);
 }
 
 #[test]
@@ -131,5 +133,22 @@ fn built_in_header_survives_the_round_trip_and_stays_small() {
     let header = TraceHeader::new("gapiid 0.1.0", [7; 16], 1, 2);
     let frame = header.encode().unwrap();
     assert_eq!(TraceHeader::decode(&frame).unwrap(), header);
-    assert!(frame.len() < 160 << 10, "header of {} bytes", frame.len());
+    assert!(frame.len() < 300, "header of {} bytes", frame.len());
+    // Earlier versions have no other place for the description.
+    let earlier = TraceHeader { version: 13, ..header };
+    let frame = earlier.encode().unwrap();
+    assert_eq!(TraceHeader::decode(&frame).unwrap(), earlier);
+    assert!(((50 << 10)..160 << 10).contains(&frame.len()), "header of {} bytes", frame.len());
+}
+
+#[test]
+fn header_without_a_description_is_refused_up_to_the_version_that_describes_elsewhere() {
+    for (version, taken) in [(13, false), (14, true)] {
+        let opened = TraceReader::open(Cursor::new(frame(&json!({"version": 17}), version)));
+        match opened {
+            Ok(reader) => assert!(taken && reader.header().description.functions().is_empty()),
+            Err(OpenError::Header(HeaderError::Undescribed)) => assert!(!taken),
+            Err(error) => panic!("{error}"),
+        }
+    }
 }

@@ -13,7 +13,10 @@ use gapii_trace::blobs::{BlobEntry, BlobName, BlobNumber, Collector};
 use gapii_trace::footer::{Footer, GapEntry, ProcessEntry, ThreadLedger};
 use gapii_trace::index::FrameEnd;
 use gapii_trace::meta::{self, Meta};
-use gapii_trace::{BlockEncoder, BlockEntry, Command, TraceHeader, TraceIndex, TraceReader, json};
+use gapii_trace::{
+    BlockEncoder, BlockEntry, Command, DescriptionWriter, TraceHeader, TraceIndex, TraceReader,
+    json,
+};
 
 use crate::describe::{self, Payload};
 
@@ -27,6 +30,8 @@ pub struct Writer {
     pub version: u32,
     pub footer: Footer,
     pub index: TraceIndex,
+    /// What describes functions in front of the blocks, if the header does not.
+    pub descriptions: Option<DescriptionWriter>,
     raw: Vec<u8>,
     first_seq: u64,
     seq: u64,
@@ -61,6 +66,7 @@ impl Writer {
             file,
             footer: Footer { started_unix_ns: 10, ended_unix_ns: 20, ..Footer::default() },
             index: TraceIndex::default(),
+            descriptions: None,
             raw: Vec::new(),
             first_seq: 0,
             seq: 0,
@@ -282,6 +288,10 @@ impl Writer {
         }
         let mut encoder = BlockEncoder::for_version(1, self.version).unwrap();
         let frame = encoder.encode(&self.raw).unwrap();
+        if let Some(descriptions) = &mut self.descriptions {
+            let described = descriptions.frame(&encoder.used(), self.version).unwrap();
+            self.file.extend_from_slice(&described.unwrap_or_default());
+        }
         self.index.push_block(BlockEntry {
             file_offset: self.file.len() as u64,
             compressed_len: frame.len() as u32,
