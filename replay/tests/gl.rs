@@ -21,7 +21,7 @@ unsafe impl Loader for Spy {
     fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
         spies!(
             name;
-            glBindTexture, glClientWaitSync, glDeleteTextures, glGenTextures, glGetUniformLocation,
+            glBindTexture, glClientWaitSync, glCreateProgram, glDeleteTextures, glGenTextures, glGetUniformLocation,
             glIsSync, glIsTexture, glLinkProgram, glShaderSource, glTexImage2D, glTexParameteriv, glUniform1i, glUniform4fv,
         )
     }
@@ -83,6 +83,11 @@ unsafe extern "C" fn glIsSync(sync: *mut c_void) -> u8 {
 unsafe extern "C" fn glDeleteTextures(n: i32, textures: *const u32) {
     // SAFETY: the player gives `n` names.
     note(format!("delete {:?}", unsafe { std::slice::from_raw_parts(textures, n as usize) }));
+}
+
+/// The player links no program of its own then.
+unsafe extern "C" fn glCreateProgram() -> u32 {
+    0
 }
 
 unsafe extern "C" fn glClientWaitSync(_sync: *mut c_void, _flags: u32, timeout: u64) -> u32 {

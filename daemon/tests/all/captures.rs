@@ -430,7 +430,7 @@ fn reader_that_leaves_stops_the_capture() {
     let (reader, writer) = std::io::pipe().unwrap();
     client.start(capture_of(Target::Only), &writer);
     drop((reader, writer));
-    app.obey(&["wait", "thread", "calls 10", "idle", "end 2"]);
+    app.obey(&["thread", "calls 10", "idle", "end 2"]);
     let summary = client.ended().summary;
     assert_eq!(summary.error, Some("the reader of the output is gone".into()));
 }

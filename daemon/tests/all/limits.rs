@@ -15,7 +15,7 @@ fn full_device_ends_the_capture_with_an_error() {
     let mut client = daemon.client();
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
     client.start(capture_of(Target::Only), &full);
-    app.obey(&["wait", "thread", "calls 10", "idle", "end 2"]);
+    app.obey(&["thread", "calls 10", "idle", "end 2"]);
     let error = client.ended().summary.error.expect("nothing can be written");
     assert!(error.raw().contains("No space left on device"), "{error}");
     let Event::Apps(apps) = client.ask(&Request::Apps) else { panic!("apps are asked for") };

@@ -65,7 +65,7 @@ fn tables() -> String {
     let mut out = String::from("\n");
     flags(&mut out, "Flags of a record:", FLAGS);
     out.push_str(
-        "Ids below `0xFF00` are commands, by the header's `functions`. The others are atoms:\n\n",
+        "Ids below `0xFF00` are commands, by the `functions` of the header and the [descriptions](#descriptions). The others are atoms:\n\n",
     );
     out.push_str("| id | name | written by | bytes | meaning |\n|---|---|---|---|---|\n");
     for atom in ATOMS {

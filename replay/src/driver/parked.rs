@@ -151,20 +151,22 @@ impl Real {
             renderbuffer
         ));
         call!(self.own.enable(GL_RASTERIZER_DISCARD));
-        let program = self.plain_program();
-        call!(self.own.use_program(program));
-        call!(self.own.draw_arrays(GL_POINTS, 0, 1));
-        call!(self.own.use_program(0));
-        call!(self.own.delete_program(program));
+        if let Some(program) = self.plain_program() {
+            call!(self.own.use_program(program));
+            call!(self.own.draw_arrays(GL_POINTS, 0, 1));
+            call!(self.own.use_program(0));
+            call!(self.own.delete_program(program));
+        }
         call!(self.own.draw_arrays(GL_POINTS, 0, 1));
         // Other contexts have the names, too.
         call!(self.own.delete_framebuffers(1, &raw const framebuffer));
         call!(self.own.delete_renderbuffers(1, &raw const renderbuffer));
     }
 
-    /// Links a program that draws a black point. What it is if a shader is refused does not matter.
-    fn plain_program(&self) -> u32 {
-        let program = call!(self.own.create_program());
+    /// Links a program that draws a black point. What it is if a shader is refused does not matter. `None` if the context has no
+    /// programs.
+    fn plain_program(&self) -> Option<u32> {
+        let program = Some(call!(self.own.create_program())).filter(|program| *program != 0)?;
         let sources = [
             (GL_VERTEX_SHADER, c"#version 100\nvoid main() { gl_Position = vec4(0.0); }"),
             (GL_FRAGMENT_SHADER, c"#version 100\nvoid main() { gl_FragColor = vec4(0.0); }"),
@@ -177,6 +179,6 @@ impl Real {
             call!(self.own.delete_shader(shader));
         }
         call!(self.own.link_program(program));
-        program
+        Some(program)
     }
 }
