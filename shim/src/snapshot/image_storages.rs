@@ -77,8 +77,9 @@ impl Limits {
 /// How an object can have the storage.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A texture whose only image can be an EGL image: its target, and whether it is immutable.
-    Bindable { target: u32, is_immutable: bool },
+    /// A texture whose only image can be an EGL image: its target, whether it is immutable, and whether the program bound it to an
+    /// image; otherwise images were made of it.
+    Bindable { target: u32, is_immutable: bool, is_bound: bool },
     /// A level, a face or all layers of a level, of a texture with other images, or of a texture view.
     Source { face: u32, level: i32 },
     Renderbuffer {
@@ -91,6 +92,15 @@ impl Kind {
     /// Whether it can be bound to an image.
     fn is_bindable(&self) -> bool {
         !matches!(self, Self::Source { .. })
+    }
+
+    /// Whether the program has bound it to an image, and may do that.
+    pub fn is_bound(&self) -> bool {
+        match self {
+            Self::Bindable { is_immutable, is_bound, .. } => *is_bound && !is_immutable,
+            Self::Renderbuffer { is_bound } => *is_bound,
+            Self::Source { .. } => false,
+        }
     }
 
     /// Whether it is a renderbuffer.
@@ -152,8 +162,8 @@ pub struct Storage {
     /// Size and format.
     pub pixels: TextureImage,
     pub root: Option<Root>,
-    /// The root is a renderbuffer that the program has bound to an image. The driver may give it another format than one
-    /// with storage of its own.
+    /// The program has bound the root to an image. The driver may give a renderbuffer another format then, and a texture no
+    /// mipmaps.
     pub is_root_bound: bool,
     /// A deleted view of a texture that has its name: index of the group, the view, and the face and level that have the
     /// storage.
@@ -212,6 +222,15 @@ impl Storage {
             *is_needed && image_handles::of_kind(&self.handles, *is_of_bound).is_empty()
         });
         unnamed.map(|(_, is_of_bound)| image_handles::spare_handle(number, is_of_bound)).collect()
+    }
+
+    /// The texture that is its root; `None` if the root is a renderbuffer, or made for the image.
+    pub fn texture_of(&self, root: &Root) -> Option<&Member> {
+        let is_it = |it: &&Member| {
+            (it.group, it.name) == (root.group, root.name) && !it.kind.is_renderbuffer()
+        };
+        let of_texture = root.target != EGL_GL_RENDERBUFFER;
+        self.members.iter().filter(|_| of_texture).find(is_it)
     }
 
     /// Whether the program has an image of it, or an object besides the root, or has bound the root to an
@@ -435,13 +454,13 @@ pub fn root_of(
     let is_unsized = formats::of_storage(pixels.format, pixels.pixel_type) != pixels.format;
     let flat = || {
         let is_flat = |it: &&Member| match it.kind {
-            Kind::Bindable { target: GL_TEXTURE_2D, is_immutable } => {
+            Kind::Bindable { target: GL_TEXTURE_2D, is_immutable, .. } => {
                 !is_immutable || !is_unsized || storage.handles.is_empty()
             }
             _ => false,
         };
         let mut flat: Vec<_> = storage.members.iter().filter(is_flat).collect();
-        flat.sort_by_key(|it| it.is_of_bound);
+        flat.sort_by_key(|it| (it.is_of_bound, it.kind.is_bound()));
         flat.first().map(|it| root(it, EGL_GL_TEXTURE_2D, list(&[])))
     };
     let drawn = || {
@@ -534,7 +553,8 @@ fn kind_of(texture: &Texture, face: u32, level: i32) -> Kind {
     let has_layers = has_layers(texture.target);
     let is_view = texture.view.original.is_some();
     if images == 1 && level == 0 && face == texture.target && !has_layers && !is_view {
-        return Kind::Bindable { target: face, is_immutable: texture.immutable_levels > 0 };
+        let (is_immutable, is_bound) = (texture.immutable_levels > 0, texture.is_bound);
+        return Kind::Bindable { target: face, is_immutable, is_bound };
     }
     Kind::Source { face, level }
 }

@@ -187,6 +187,9 @@ impl Shared {
                 if let Some(source) = source {
                     (root.group, root.name) = (source.group, source.name);
                 }
+            } else if let Some(root) = &root {
+                storage.is_root_bound =
+                    storage.texture_of(root).is_some_and(|it| it.kind.is_bound());
             }
             storage.root = root;
         }
@@ -264,9 +267,10 @@ impl Shared {
                 root.make_image(emitter, group.display, group.context, image);
             }
             let first = image_handles::first(*number, &storage.handles, false);
-            if storage.is_root_bound {
+            if storage.is_root_bound && is_renderbuffer {
                 image_storages::bind_to_renderbuffer(emitter, root.name, first);
             }
+            let mut of_root = first;
             if storage.needs_image_of_bound() {
                 emitter.make(GL_GEN_RENDERBUFFERS, SPARE_BOUND);
                 image_storages::bind_to_renderbuffer(emitter, SPARE_BOUND, first);
@@ -275,14 +279,15 @@ impl Shared {
                     bound.make_image(emitter, group.display, group.context, image);
                 }
                 spare::delete(emitter, GL_DELETE_RENDERBUFFERS, &[SPARE_BOUND]);
-                let of_bound = image_handles::first(*number, &storage.handles, true);
-                let is_root = |it: &&Member| (it.group, it.name) == (at, root.name);
-                let member = storage.members.iter().filter(|it| it.is_of_bound).find(is_root);
-                if let Some(Kind::Bindable { target, is_immutable: false }) =
-                    member.map(|it| it.kind)
-                {
-                    image_storages::bind_to_texture(emitter, root.name, (target, false), of_bound);
+                if storage.texture_of(root).is_some_and(|it| it.is_of_bound) {
+                    of_root = image_handles::first(*number, &storage.handles, true);
                 }
+            }
+            if storage.is_root_bound
+                && let Some(Kind::Bindable { target, .. }) =
+                    storage.texture_of(root).map(|it| it.kind)
+            {
+                image_storages::bind_to_texture(emitter, root.name, (target, false), of_root);
             }
             if root.is_spare {
                 spare::delete(emitter, GL_DELETE_TEXTURES, &[root.name]);
@@ -314,7 +319,7 @@ impl Shared {
                 }
                 let image = image_handles::first(*number, &storage.handles, member.is_of_bound);
                 match member.kind {
-                    Kind::Bindable { target, is_immutable } => {
+                    Kind::Bindable { target, is_immutable, .. } => {
                         group.bind_texture(emitter, member.name, (target, is_immutable), image);
                     }
                     Kind::Renderbuffer { .. } => {
@@ -402,13 +407,23 @@ impl OfGroup {
             known.describe(emitter, sibling.filter(|_| self.is_es3));
             return;
         }
-        let (known, viewed, original) = {
+        let (known, viewed, original, has_mipmaps) = {
             let group = self.group.lock();
             let textures = &group.textures;
-            let known = Known::of(textures, textures.find(u64::from(root.name)));
+            let texture = textures.find(u64::from(root.name));
+            let known = Known::of(textures, texture);
             let viewed = known.as_ref().map(Known::original).unwrap_or_default();
-            (known, viewed, Known::of(textures, viewed))
+            let has_levels = |it: &Texture| it.images.values().any(|levels| levels.len() > 1);
+            let bound = textures.get(texture).filter(|it| it.is_bound);
+            (known, viewed, Known::of(textures, viewed), bound.is_some_and(has_levels))
         };
+        if has_mipmaps {
+            // Mesa 22.3 makes levels without memory.
+            emitter.leave_out_of(
+                "the mipmaps, which drivers may not make for an EGL image, of texture",
+                root.name,
+            );
+        }
         let (Some(known), Some(has)) = (known, self.has) else {
             emitter.leave_out_of("all of texture", root.name);
             return;

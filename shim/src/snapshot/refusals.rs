@@ -63,6 +63,6 @@ pub fn empty_renderbuffer(group: &Group, object: Ref<Renderbuffer>) {
 pub fn empty_texture(group: &Group, object: Ref<Texture>) {
     if let Some(it) = group.lock().textures.get_mut(object) {
         it.images.clear();
-        (it.image, it.immutable_levels) = (Ref::NONE, 0);
+        (it.image, it.is_bound, it.immutable_levels) = (Ref::NONE, false, 0);
     }
 }

@@ -2847,6 +2847,9 @@ mod glCompressedTexImage1D {
                             set!(S, it.image, value);
                         }
                     }
+                    if let Some(it) = group.textures.get_mut(texture_4) {
+                        set!(S, it.is_bound, false);
+                    }
                     {
                         let value = Ref::NONE;
                         if let Some(it) = group.textures.get_mut(texture_4) {
@@ -3414,6 +3417,9 @@ mod glCopyTexImage1D {
                         if let Some(it) = group.textures.get_mut(texture_4) {
                             set!(S, it.image, value);
                         }
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_4) {
+                        set!(S, it.is_bound, false);
                     }
                     {
                         let value = Ref::NONE;
@@ -14524,6 +14530,9 @@ mod glTexImage1D {
                                 set!(S, it.image, value);
                             }
                         }
+                        if let Some(it) = group.textures.get_mut(texture_5) {
+                            set!(S, it.is_bound, false);
+                        }
                         {
                             let value = Ref::NONE;
                             if let Some(it) = group.textures.get_mut(texture_5) {
@@ -14639,6 +14648,9 @@ mod glTexImage2DMultisample {
                         if let Some(it) = group.textures.get_mut(texture_4) {
                             set!(S, it.image, value);
                         }
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_4) {
+                        set!(S, it.is_bound, false);
                     }
                     {
                         let value = Ref::NONE;
@@ -14772,6 +14784,9 @@ mod glTexImage3DMultisample {
                         if let Some(it) = group.textures.get_mut(texture_3) {
                             set!(S, it.image, value);
                         }
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_3) {
+                        set!(S, it.is_bound, false);
                     }
                     {
                         let value = Ref::NONE;

@@ -848,6 +848,9 @@ mod glCompressedMultiTexImage1DEXT {
                             set!(S, it.image, value);
                         }
                     }
+                    if let Some(it) = group.textures.get_mut(object) {
+                        set!(S, it.is_bound, false);
+                    }
                     {
                         let value = Ref::NONE;
                         if let Some(it) = group.textures.get_mut(object) {
@@ -970,6 +973,9 @@ mod glCompressedMultiTexImage2DEXT {
                             set!(S, it.image, value);
                         }
                     }
+                    if let Some(it) = group.textures.get_mut(object) {
+                        set!(S, it.is_bound, false);
+                    }
                     {
                         let value = Ref::NONE;
                         if let Some(it) = group.textures.get_mut(object) {
@@ -1091,6 +1097,9 @@ mod glCompressedMultiTexImage3DEXT {
                         if let Some(it) = group.textures.get_mut(object) {
                             set!(S, it.image, value);
                         }
+                    }
+                    if let Some(it) = group.textures.get_mut(object) {
+                        set!(S, it.is_bound, false);
                     }
                     {
                         let value = Ref::NONE;
@@ -1400,6 +1409,9 @@ mod glCompressedTextureImage1DEXT {
                             set!(S, it.image, value);
                         }
                     }
+                    if let Some(it) = group.textures.get_mut(object) {
+                        set!(S, it.is_bound, false);
+                    }
                     {
                         let value = Ref::NONE;
                         if let Some(it) = group.textures.get_mut(object) {
@@ -1528,6 +1540,9 @@ mod glCompressedTextureImage2DEXT {
                             set!(S, it.image, value);
                         }
                     }
+                    if let Some(it) = group.textures.get_mut(object) {
+                        set!(S, it.is_bound, false);
+                    }
                     {
                         let value = Ref::NONE;
                         if let Some(it) = group.textures.get_mut(object) {
@@ -1655,6 +1670,9 @@ mod glCompressedTextureImage3DEXT {
                         if let Some(it) = group.textures.get_mut(object) {
                             set!(S, it.image, value);
                         }
+                    }
+                    if let Some(it) = group.textures.get_mut(object) {
+                        set!(S, it.is_bound, false);
                     }
                     {
                         let value = Ref::NONE;
@@ -2144,6 +2162,9 @@ mod glCopyMultiTexImage1DEXT {
                             set!(S, it.image, value);
                         }
                     }
+                    if let Some(it) = group.textures.get_mut(object) {
+                        set!(S, it.is_bound, false);
+                    }
                     {
                         let value = Ref::NONE;
                         if let Some(it) = group.textures.get_mut(object) {
@@ -2267,6 +2288,9 @@ mod glCopyMultiTexImage2DEXT {
                         if let Some(it) = group.textures.get_mut(object) {
                             set!(S, it.image, value);
                         }
+                    }
+                    if let Some(it) = group.textures.get_mut(object) {
+                        set!(S, it.is_bound, false);
                     }
                     {
                         let value = Ref::NONE;
@@ -2563,6 +2587,9 @@ mod glCopyTextureImage1DEXT {
                             set!(S, it.image, value);
                         }
                     }
+                    if let Some(it) = group.textures.get_mut(object) {
+                        set!(S, it.is_bound, false);
+                    }
                     {
                         let value = Ref::NONE;
                         if let Some(it) = group.textures.get_mut(object) {
@@ -2690,6 +2717,9 @@ mod glCopyTextureImage2DEXT {
                         if let Some(it) = group.textures.get_mut(object) {
                             set!(S, it.image, value);
                         }
+                    }
+                    if let Some(it) = group.textures.get_mut(object) {
+                        set!(S, it.is_bound, false);
                     }
                     {
                         let value = Ref::NONE;
@@ -5931,6 +5961,9 @@ mod glMultiTexImage1DEXT {
                                 set!(S, it.image, value);
                             }
                         }
+                        if let Some(it) = group.textures.get_mut(object) {
+                            set!(S, it.is_bound, false);
+                        }
                         {
                             let value = Ref::NONE;
                             if let Some(it) = group.textures.get_mut(object) {
@@ -6062,6 +6095,9 @@ mod glMultiTexImage2DEXT {
                             if let Some(it) = group.textures.get_mut(object) {
                                 set!(S, it.image, value);
                             }
+                        }
+                        if let Some(it) = group.textures.get_mut(object) {
+                            set!(S, it.is_bound, false);
                         }
                         {
                             let value = Ref::NONE;
@@ -6196,6 +6232,9 @@ mod glMultiTexImage3DEXT {
                             if let Some(it) = group.textures.get_mut(object) {
                                 set!(S, it.image, value);
                             }
+                        }
+                        if let Some(it) = group.textures.get_mut(object) {
+                            set!(S, it.is_bound, false);
                         }
                         {
                             let value = Ref::NONE;
@@ -8412,6 +8451,9 @@ mod glTexImage3DEXT {
                                 set!(S, it.image, value);
                             }
                         }
+                        if let Some(it) = group.textures.get_mut(texture_2) {
+                            set!(S, it.is_bound, false);
+                        }
                         {
                             let value = Ref::NONE;
                             if let Some(it) = group.textures.get_mut(texture_2) {
@@ -8647,6 +8689,9 @@ mod glTextureImage1DEXT {
                                 set!(S, it.image, value);
                             }
                         }
+                        if let Some(it) = group.textures.get_mut(object) {
+                            set!(S, it.is_bound, false);
+                        }
                         {
                             let value = Ref::NONE;
                             if let Some(it) = group.textures.get_mut(object) {
@@ -8784,6 +8829,9 @@ mod glTextureImage2DEXT {
                             if let Some(it) = group.textures.get_mut(object) {
                                 set!(S, it.image, value);
                             }
+                        }
+                        if let Some(it) = group.textures.get_mut(object) {
+                            set!(S, it.is_bound, false);
                         }
                         {
                             let value = Ref::NONE;
@@ -8924,6 +8972,9 @@ mod glTextureImage3DEXT {
                             if let Some(it) = group.textures.get_mut(object) {
                                 set!(S, it.image, value);
                             }
+                        }
+                        if let Some(it) = group.textures.get_mut(object) {
+                            set!(S, it.is_bound, false);
                         }
                         {
                             let value = Ref::NONE;

@@ -597,6 +597,9 @@ mod glCompressedTexImage2D {
                             set!(S, it.image, value);
                         }
                     }
+                    if let Some(it) = group.textures.get_mut(texture_3) {
+                        set!(S, it.is_bound, false);
+                    }
                     {
                         let value = Ref::NONE;
                         if let Some(it) = group.textures.get_mut(texture_3) {
@@ -778,6 +781,9 @@ mod glCopyTexImage2D {
                         if let Some(it) = group.textures.get_mut(texture_3) {
                             set!(S, it.image, value);
                         }
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_3) {
+                        set!(S, it.is_bound, false);
                     }
                     {
                         let value = Ref::NONE;
@@ -2234,6 +2240,9 @@ mod glTexImage2D {
                             if let Some(it) = group.textures.get_mut(texture_4) {
                                 set!(S, it.image, value);
                             }
+                        }
+                        if let Some(it) = group.textures.get_mut(texture_4) {
+                            set!(S, it.is_bound, false);
                         }
                         {
                             let value = Ref::NONE;

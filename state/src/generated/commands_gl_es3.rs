@@ -753,6 +753,9 @@ mod glCompressedTexImage3D {
                             set!(S, it.image, value);
                         }
                     }
+                    if let Some(it) = group.textures.get_mut(texture_2) {
+                        set!(S, it.is_bound, false);
+                    }
                     {
                         let value = Ref::NONE;
                         if let Some(it) = group.textures.get_mut(texture_2) {
@@ -4299,6 +4302,9 @@ mod glTexImage3D {
                             if let Some(it) = group.textures.get_mut(texture_3) {
                                 set!(S, it.image, value);
                             }
+                        }
+                        if let Some(it) = group.textures.get_mut(texture_3) {
+                            set!(S, it.is_bound, false);
                         }
                         {
                             let value = Ref::NONE;

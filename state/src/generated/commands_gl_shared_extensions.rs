@@ -695,6 +695,9 @@ mod glCompressedTexImage3DOES {
                             set!(S, it.image, value);
                         }
                     }
+                    if let Some(it) = group.textures.get_mut(texture_2) {
+                        set!(S, it.is_bound, false);
+                    }
                     {
                         let value = Ref::NONE;
                         if let Some(it) = group.textures.get_mut(texture_2) {
@@ -3239,6 +3242,9 @@ mod glTexImage3DOES {
                             if let Some(it) = group.textures.get_mut(texture_2) {
                                 set!(S, it.image, value);
                             }
+                        }
+                        if let Some(it) = group.textures.get_mut(texture_2) {
+                            set!(S, it.is_bound, false);
                         }
                         {
                             let value = Ref::NONE;

@@ -607,6 +607,8 @@ state! {
         buffer_format: u32 = 0,
         /// The EGLImage that provides the pixels, if any.
         image: Ref<Image> = Ref::NONE,
+        /// Whether the program bound it to that image; false for the source of an image.
+        is_bound: bool = false,
         view: TextureView = TextureView::default(),
         /// The pbuffer whose color buffer is the image of level 0 (eglBindTexImage).
         surface: Ref<Surface> = Ref::NONE,

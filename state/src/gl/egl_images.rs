@@ -183,6 +183,7 @@ pub fn become_image<S: Scope, M: Memory + ?Sized>(
             return;
         }
         texture.image = image;
+        texture.is_bound = true;
         texture.surface = Ref::NONE;
         texture.images = [(target, [(0, pixels)].into())].into();
         texture.immutable_levels = immutable_levels as i32;
@@ -247,6 +248,7 @@ pub fn bind_color_buffer<S: Scope, M: Memory + ?Sized>(
         let image = TextureImage { is_defined: true, ..TextureImage::default() };
         texture.surface = surface;
         texture.image = Ref::NONE;
+        texture.is_bound = false;
         texture.images.entry(GL_TEXTURE_2D).or_default().insert(0, image);
     });
 }

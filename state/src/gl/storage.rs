@@ -38,6 +38,7 @@ pub fn define_storage<S: Scope, M: Memory + ?Sized>(
         }
         texture.immutable_levels = levels;
         texture.image = Ref::NONE;
+        texture.is_bound = false;
         texture.surface = Ref::NONE;
         texture.view = TextureView::default();
         // Images that were defined one by one before are gone.

@@ -118,6 +118,17 @@ const PERMITTED: &[Permitted] = &[
         "GL_DELETE_STATUS, until all contexts that use it have been current",
         |steps| has_two_contexts(steps) && count(steps, &["glDeleteProgram"]) > 0,
     ),
+    // Mesa 22.3 gives levels, but no memory for them, to a texture that is bound to an EGL image.
+    Permitted::seen(
+        "the mipmaps, which drivers may not make for an EGL image, of texture",
+        |steps| {
+            let makes = |step: &String| {
+                step.contains("GL_GENERATE_MIPMAP 1") || step.contains("glGenerateMipmap")
+            };
+            steps.iter().any(makes)
+                && steps.iter().any(|step| step.contains("glEGLImageTargetTexture2D"))
+        },
+    ),
     // The driver answers about a sampler by its name only, and the state has no border colours of floats.
     Permitted::seen("the border colour of deleted sampler", |steps| {
         let sets = |step: &String| step.contains("glSamplerParameterfv");
@@ -238,6 +249,7 @@ const PERMITTED: &[Permitted] = &[
             || may_be_inner_view(steps)
             || may_be_in_image_unit(steps)
             || may_lose_samples(steps)
+            || may_lose_blocks(steps)
     }),
     Permitted::seen("the pixels of deleted renderbuffer", |steps| {
         may_be_incomplete(steps) || may_lose_samples(steps)
@@ -258,6 +270,13 @@ fn may_lose_samples(steps: &[String]) -> bool {
         "glTexStorage3DMultisample",
     ];
     count(before, &makes) > 0 && count(before, &["glDeleteRenderbuffers", "glDeleteTextures"]) > 0
+}
+
+/// Whether a compressed image may have been deleted. Draws read its pixels, not its blocks, and other blocks decode to other pixels.
+fn may_lose_blocks(steps: &[String]) -> bool {
+    let before = before_described(steps);
+    let is_compressed = |step: &String| step.contains(" GL_COMPRESSED_");
+    before.iter().any(is_compressed) && count(before, &["glDeleteTextures"]) > 0
 }
 
 /// Commands that link programs.

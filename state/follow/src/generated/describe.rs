@@ -106,8 +106,8 @@ record! {
         depth_stencil_mode: |it| Value::Enum { group: "GL", value: *it as u64 }, generates_levels,
         depth_mode: |it| Value::Enum { group: "GL", value: *it as u64 }, immutable_levels,
         images: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| map(it, |it| it.describe(), |it| it.describe())),
-        buffer, buffer_format: |it| Value::Enum { group: "GL", value: *it as u64 }, image, view,
-        surface, label,
+        buffer, buffer_format: |it| Value::Enum { group: "GL", value: *it as u64 }, image,
+        is_bound, view, surface, label,
     }
     TransformFeedback<Whole> {
         buffers: |it| list(it, |it| it.describe()), is_active, is_paused,

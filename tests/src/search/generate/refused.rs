@@ -119,7 +119,11 @@ fn again(world: &mut World, places: impl Fn(&str, &[String]) -> Vec<usize>, othe
             && step.split(' ').nth(1).is_some_and(|word| word.starts_with("gl"))
             && !step.contains(" new:")
     };
-    let latest: Vec<&String> = world.steps.iter().rev().filter(is_command).take(30).collect();
+    // A name of before another context was made current may be another object's.
+    let moves =
+        |step: &&String| thread_of(step) == Some(world.thread) && step.contains(" eglMakeCurrent ");
+    let latest = world.steps.iter().rev().take_while(|step| !moves(step));
+    let latest: Vec<&String> = latest.filter(is_command).take(30).collect();
     let Some(at) = world.random.below(latest.len() as u64 + 1).checked_sub(1) else { return false };
     let words = latest[at as usize].split(' ').skip(1).map(str::to_owned);
     let mut words: Vec<String> = words.collect();
