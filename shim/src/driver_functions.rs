@@ -158,7 +158,9 @@ driver_functions! {
         draw_arrays = GL_DRAW_ARRAYS(mode: u32, first: i32, count: i32);
         egl_bind_api = EGL_BIND_API(api: u32) -> u32;
         egl_destroy_context = EGL_DESTROY_CONTEXT(display: u64, context: u64) -> u32;
+        egl_destroy_image = EGL_DESTROY_IMAGE_KHR(display: u64, image: u64) -> u32;
         egl_destroy_surface = EGL_DESTROY_SURFACE(display: u64, surface: u64) -> u32;
+        egl_get_current_context = EGL_GET_CURRENT_CONTEXT() -> u64;
         egl_make_current = EGL_MAKE_CURRENT(
             display: u64, draw: u64, read: u64, context: u64
         ) -> u32;
@@ -166,6 +168,9 @@ driver_functions! {
         fence_sync = GL_FENCE_SYNC(condition: u32, flags: u32) -> u64;
         finish = GL_FINISH();
         get_error = GL_GET_ERROR() -> u32;
+        image_target_renderbuffer_storage = GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES(
+            target: u32, image: u64
+        );
         image_target_texture_2d = GL_EGL_IMAGE_TARGET_TEXTURE2D_OES(target: u32, image: u64);
         link_program = GL_LINK_PROGRAM(program: u32);
         program_parameter = GL_PROGRAM_PARAMETERI(program: u32, name: u32, value: i32);
@@ -282,6 +287,9 @@ driver_functions! {
         delete_textures = GL_DELETE_TEXTURES(count: i32, names: *const u32);
         egl_create_context = EGL_CREATE_CONTEXT(
             display: u64, config: u64, share: u64, attributes: *const i32
+        ) -> u64;
+        egl_create_image = EGL_CREATE_IMAGE_KHR(
+            display: u64, context: u64, target: u32, buffer: u64, attributes: *const i32
         ) -> u64;
         egl_create_pbuffer = EGL_CREATE_PBUFFER_SURFACE(
             display: u64, config: u64, attributes: *const i32

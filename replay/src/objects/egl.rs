@@ -122,6 +122,8 @@ pub struct Current {
     pub process: u32,
     /// The context's handle in the trace.
     pub context: u64,
+    /// The context's share group.
+    pub group: u32,
     /// Handle of the draw surface in the trace.
     pub draw: u64,
     /// Handle of the read surface in the trace.
@@ -221,6 +223,10 @@ impl Egl {
         let has_room = self.contexts.len() + self.kept.len() < OBJECTS_MAX;
         if is_last {
             real.destroy_context(context.real);
+            // A context that is current holds programs with parts of the kept contexts for as long.
+            if self.currents.values().any(|current| current.group == group) {
+                return;
+            }
             let kept = self.kept.extract_if(.., |kept| kept.context.scopes.group == group);
             kept.for_each(|kept| kept.destroy(real));
         } else if context.is_of_snapshot && has_room {

@@ -541,9 +541,17 @@ impl OfGroup {
                 }
                 !lacks
             }
-            Kind::Renderbuffer { .. } => {
+            Kind::Renderbuffer { is_bound } => {
                 let Some(known) = self.renderbuffer(name) else { return true };
                 let renderbuffer = self.group.lock().renderbuffers.find(u64::from(name));
+                let (display, storage) = (self.display, known.storage());
+                let refuses = |sibling: &Sibling| {
+                    sibling.ask(move |_| refusals::refuses_image(display, storage.format))
+                };
+                if is_bound && self.sibling.as_ref().and_then(refuses) == Some(true) {
+                    refusals::unbind_renderbuffer(&self.group, renderbuffer);
+                    return false;
+                }
                 !refusals::mend_renderbuffer(&self.group, renderbuffer, known.storage())
             }
             Kind::Source { .. } => true,

@@ -1,16 +1,18 @@
 //! Corrects the state of objects that the driver refused to bind to an EGL image: the state has followed the command. Mesa
-//! binds no renderbuffer to an image of depth or stencil. Passes over refusals after which an object has an image of the EGL
-//! image's size and kind, which no query tells.
+//! binds no renderbuffer to an image of depth or stencil. A refusal after which a renderbuffer has an image of the EGL image's
+//! size and kind shows by a renderbuffer of the shim's own, which the driver refuses, too. For textures it is passed over.
 
 use gapii_commands::constants::{
-    GL_COLOR_BUFFER_BIT, GL_FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE, GL_FRAMEBUFFER_ATTACHMENT_BLUE_SIZE,
-    GL_FRAMEBUFFER_ATTACHMENT_DEPTH_SIZE, GL_FRAMEBUFFER_ATTACHMENT_GREEN_SIZE,
-    GL_FRAMEBUFFER_ATTACHMENT_RED_SIZE, GL_FRAMEBUFFER_ATTACHMENT_STENCIL_SIZE,
+    EGL_GL_RENDERBUFFER, GL_COLOR_BUFFER_BIT, GL_FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE,
+    GL_FRAMEBUFFER_ATTACHMENT_BLUE_SIZE, GL_FRAMEBUFFER_ATTACHMENT_DEPTH_SIZE,
+    GL_FRAMEBUFFER_ATTACHMENT_GREEN_SIZE, GL_FRAMEBUFFER_ATTACHMENT_RED_SIZE,
+    GL_FRAMEBUFFER_ATTACHMENT_STENCIL_SIZE, GL_RENDERBUFFER,
 };
 use gapii_state::{Group, Ref, Renderbuffer, Texture};
 
 use super::copied::point_and_mask;
 use super::formats::Layout;
+use super::gl;
 
 /// Sizes of the components of an attached image.
 pub const SIZES: [u32; 6] = [
@@ -49,6 +51,38 @@ pub fn mend_renderbuffer(group: &Group, object: Ref<Renderbuffer>, driver: Stora
     (it.width, it.height, it.format, it.samples) = (width, height, format, samples);
     (it.image, it.is_bound, it.shared) = (Ref::NONE, false, 0);
     true
+}
+
+/// Whether the driver binds no renderbuffer to an image of depth or stencil in this format, asked in a context of the shim.
+/// `None` if it makes no such image, and for colors.
+pub fn refuses_image(display: u64, format: u32) -> Option<bool> {
+    if bits_of(format) == GL_COLOR_BUFFER_BIT {
+        return None;
+    }
+    gl::clear_errors();
+    let source = gl::new_renderbuffer();
+    gl::renderbuffer_storage(GL_RENDERBUFFER, format, 1, 1);
+    let (context, kind, buffer) =
+        (gl::egl_get_current_context(), EGL_GL_RENDERBUFFER, u64::from(source));
+    // SAFETY: without a list of attributes.
+    let image = unsafe { gl::egl_create_image(display, context, kind, buffer, std::ptr::null()) };
+    let is_made = gl::get_error() == 0 && image != 0;
+    let bound = gl::new_renderbuffer();
+    gl::image_target_renderbuffer_storage(GL_RENDERBUFFER, image);
+    let is_refused = gl::get_error() != 0;
+    gl::delete_renderbuffer(bound);
+    gl::delete_renderbuffer(source);
+    if image != 0 {
+        gl::egl_destroy_image(display, image);
+    }
+    is_made.then_some(is_refused)
+}
+
+/// Notes that a renderbuffer has a storage of its own, because the driver has refused to bind it to an image.
+pub fn unbind_renderbuffer(group: &Group, object: Ref<Renderbuffer>) {
+    if let Some(it) = group.lock().renderbuffers.get_mut(object) {
+        (it.image, it.is_bound, it.shared) = (Ref::NONE, false, 0);
+    }
 }
 
 /// Takes its storage from a renderbuffer, because the driver has none.

@@ -202,7 +202,7 @@ const PERMITTED: &[Permitted] = &[
         is_seen: |steps| {
             let begins = |step: &String| command_of(step) == "glBeginTransformFeedback";
             let mut since = before_attach(steps).iter().skip_while(|step| !begins(step));
-            since.any(|step| command_of(step).starts_with("glDraw"))
+            since.any(|step| command_of(step).contains("Draw"))
         },
     },
     // No command attaches a level behind the last one of immutable storage. It was attached before.
@@ -241,6 +241,7 @@ const PERMITTED: &[Permitted] = &[
             || may_hold_by_index(steps)
             || may_be_deleted_while_mapped(steps)
             || may_be_in_shared_texture(steps)
+            || has_destroyed(steps)
     }),
     Permitted::seen("the pixels of deleted texture", |steps| {
         may_not_draw(steps)
