@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 #define KINDS 26
-#define OBJECTS 1024
+#define OBJECTS 4096
 #define THREADS 4
 #define ARGUMENTS 16
 #define SHOWN_WHOLE 16

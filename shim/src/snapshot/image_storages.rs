@@ -94,13 +94,17 @@ impl Kind {
         !matches!(self, Self::Source { .. })
     }
 
-    /// Whether the program has bound it to an image, and may do that.
-    pub fn is_bound(&self) -> bool {
+    /// Whether the program has bound it to an image.
+    pub fn has_image(&self) -> bool {
         match self {
-            Self::Bindable { is_immutable, is_bound, .. } => *is_bound && !is_immutable,
-            Self::Renderbuffer { is_bound } => *is_bound,
+            Self::Bindable { is_bound, .. } | Self::Renderbuffer { is_bound } => *is_bound,
             Self::Source { .. } => false,
         }
+    }
+
+    /// Whether the program has bound it to an image, and can do so again.
+    pub fn is_bound(&self) -> bool {
+        self.has_image() && !matches!(self, Self::Bindable { is_immutable: true, .. })
     }
 
     /// Whether it is a renderbuffer.

@@ -15,13 +15,13 @@ use std::sync::Arc;
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
-    EGL_GL_RENDERBUFFER, EGL_GL_TEXTURE_3D, GL_TEXTURE_2D, GL_UNPACK_ALIGNMENT,
+    EGL_GL_RENDERBUFFER, EGL_GL_TEXTURE_3D, GL_RENDERBUFFER, GL_TEXTURE_2D, GL_UNPACK_ALIGNMENT,
 };
 use gapii_state::{Group, Process, Ref, Texture, Thread};
 
 use super::egl::contexts_of_group;
 use super::emit::Emitter;
-use super::formats::Layout;
+use super::formats::{self, Layout};
 use super::image_handles;
 use super::image_layer::{self, Of};
 use super::image_storages::{
@@ -130,7 +130,9 @@ impl Shared {
             }
         }
         for storage in storages.values_mut() {
-            let has = |it: &Member| groups.get(it.group).is_none_or(|group| group.has(it));
+            let pixels = &storage.pixels;
+            let format = formats::of_storage(pixels.format, pixels.pixel_type);
+            let has = |it: &Member| groups.get(it.group).is_none_or(|group| group.has(it, format));
             storage.members.retain(has);
         }
         storages.retain(|_, storage| storage.is_described());
@@ -520,10 +522,15 @@ impl OfGroup {
         }
     }
 
-    /// Whether an object has a storage that the state takes it to share. If the driver has refused the command that the state has
-    /// followed, corrects the state: the object is described with its group.
-    fn has(&self, member: &Member) -> bool {
-        let name = member.name;
+    /// Whether an object has a storage of a sized format that the state takes it to share. If the driver has refused the command
+    /// that the state has followed, corrects the state: the object is described with its group.
+    fn has(&self, member: &Member, format: u32) -> bool {
+        let (name, display) = (member.name, self.display);
+        let refuses = |target| {
+            let ask = move |_: &mut _| refusals::refuses_image(display, format, target);
+            member.kind.has_image()
+                && self.sibling.as_ref().and_then(|it| it.ask(ask)) == Some(true)
+        };
         match member.kind {
             Kind::Bindable { target, .. } => {
                 let ask = |sibling: &Sibling| {
@@ -535,20 +542,19 @@ impl OfGroup {
                     })
                 };
                 let lacks = self.sibling.as_ref().and_then(ask) == Some(true);
+                let texture = self.group.lock().textures.find(u64::from(name));
+                let is_refused = !lacks && refuses(target);
                 if lacks {
-                    let texture = self.group.lock().textures.find(u64::from(name));
                     refusals::empty_texture(&self.group, texture);
+                } else if is_refused {
+                    refusals::unbind_texture(&self.group, texture);
                 }
-                !lacks
+                !lacks && !is_refused
             }
-            Kind::Renderbuffer { is_bound } => {
+            Kind::Renderbuffer { .. } => {
                 let Some(known) = self.renderbuffer(name) else { return true };
                 let renderbuffer = self.group.lock().renderbuffers.find(u64::from(name));
-                let (display, storage) = (self.display, known.storage());
-                let refuses = |sibling: &Sibling| {
-                    sibling.ask(move |_| refusals::refuses_image(display, storage.format))
-                };
-                if is_bound && self.sibling.as_ref().and_then(refuses) == Some(true) {
+                if refuses(GL_RENDERBUFFER) {
                     refusals::unbind_renderbuffer(&self.group, renderbuffer);
                     return false;
                 }

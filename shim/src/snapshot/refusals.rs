@@ -1,6 +1,6 @@
 //! Corrects the state of objects that the driver refused to bind to an EGL image: the state has followed the command. Mesa
-//! binds no renderbuffer to an image of depth or stencil. A refusal after which a renderbuffer has an image of the EGL image's
-//! size and kind shows by a renderbuffer of the shim's own, which the driver refuses, too. For textures it is passed over.
+//! binds nothing to an image of depth or stencil. A refusal after which an object has an image of the EGL image's size and kind
+//! shows by an object of the shim's own, which the driver refuses, too. A texture that had more levels then has only the first.
 
 use gapii_commands::constants::{
     EGL_GL_RENDERBUFFER, GL_COLOR_BUFFER_BIT, GL_FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE,
@@ -53,9 +53,9 @@ pub fn mend_renderbuffer(group: &Group, object: Ref<Renderbuffer>, driver: Stora
     true
 }
 
-/// Whether the driver binds no renderbuffer to an image of depth or stencil in this format, asked in a context of the shim.
-/// `None` if it makes no such image, and for colors.
-pub fn refuses_image(display: u64, format: u32) -> Option<bool> {
+/// Whether the driver binds no texture of this target, or no renderbuffer, to an image of depth or stencil in this sized format,
+/// asked in a context of the shim. `None` if it makes no such image, and for colors.
+pub fn refuses_image(display: u64, format: u32, target: u32) -> Option<bool> {
     if bits_of(format) == GL_COLOR_BUFFER_BIT {
         return None;
     }
@@ -67,10 +67,16 @@ pub fn refuses_image(display: u64, format: u32) -> Option<bool> {
     // SAFETY: without a list of attributes.
     let image = unsafe { gl::egl_create_image(display, context, kind, buffer, std::ptr::null()) };
     let is_made = gl::get_error() == 0 && image != 0;
-    let bound = gl::new_renderbuffer();
-    gl::image_target_renderbuffer_storage(GL_RENDERBUFFER, image);
+    if target == GL_RENDERBUFFER {
+        let bound = gl::new_renderbuffer();
+        gl::image_target_renderbuffer_storage(target, image);
+        gl::delete_renderbuffer(bound);
+    } else {
+        let bound = gl::new_texture(target);
+        gl::image_target_texture_2d(target, image);
+        gl::delete_texture(bound);
+    }
     let is_refused = gl::get_error() != 0;
-    gl::delete_renderbuffer(bound);
     gl::delete_renderbuffer(source);
     if image != 0 {
         gl::egl_destroy_image(display, image);
@@ -82,6 +88,14 @@ pub fn refuses_image(display: u64, format: u32) -> Option<bool> {
 pub fn unbind_renderbuffer(group: &Group, object: Ref<Renderbuffer>) {
     if let Some(it) = group.lock().renderbuffers.get_mut(object) {
         (it.image, it.is_bound, it.shared) = (Ref::NONE, false, 0);
+    }
+}
+
+/// [`unbind_renderbuffer`] for a texture, which was not immutable before.
+pub fn unbind_texture(group: &Group, object: Ref<Texture>) {
+    if let Some(it) = group.lock().textures.get_mut(object) {
+        (it.image, it.is_bound, it.immutable_levels) = (Ref::NONE, false, 0);
+        it.images.values_mut().flat_map(|levels| levels.values_mut()).for_each(|it| it.shared = 0);
     }
 }
 
