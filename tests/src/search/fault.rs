@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::{self, Display};
 
+use crate::search::generate::direct::with_binding;
 use crate::search::program::{
     Program, command_of, is_beginning, is_refused, made_current, thread_of,
 };
@@ -100,7 +101,8 @@ impl Permitted {
     }
 }
 
-/// What no snapshot can have, and why. Other sentences are faults, and so are these in programs without the cause.
+/// What no snapshot can have, and why. Other sentences are faults, and so are these in programs without the cause. Commands of
+/// direct state access stand in the steps as those that need a binding ([`with_binding`]).
 const PERMITTED: &[Permitted] = &[
     // Nothing shows that an idle thread is outside the driver while nothing is recorded.
     Permitted::unseen("a command that thread", has_idle_thread),
@@ -191,6 +193,15 @@ const PERMITTED: &[Permitted] = &[
     // No framebuffer can have them attached, and no other context can read them.
     Permitted::seen("the images of textures with the name 0", |steps| {
         steps.iter().any(|step| command_of(step).starts_with("glTex"))
+    }),
+    // glWindowPos clamps colors, and glRasterPos sets others only together with a position.
+    Permitted::seen("colors of the raster position outside of 0 to 1", |steps| {
+        let before = before_described(steps).iter();
+        let colors = ["glColor", "glSecondaryColor", "glMaterial", "glLight"];
+        let mut sets = before
+            .filter(|step| colors.iter().any(|command| command_of(step).starts_with(command)));
+        sets.next().is_some()
+            && steps.iter().any(|step| command_of(step).starts_with("glRasterPos"))
     }),
     // No command sets where a feedback goes on. Until it has written something, that is where it begins.
     Permitted {
@@ -487,7 +498,8 @@ fn has_idle_thread(steps: &[String]) -> bool {
 /// Whether a replay shows that a snapshot of this program lacks this; `None` if the snapshot must not lack it.
 pub fn is_seen_if_missing(sentence: &str, program: &Program) -> Option<bool> {
     let permitted = PERMITTED.iter().find(|permitted| sentence.starts_with(permitted.beginning))?;
-    (permitted.is_of)(&program.steps).then(|| (permitted.is_seen)(&program.steps))
+    let steps: Vec<String> = program.steps.iter().map(|step| with_binding(step)).collect();
+    (permitted.is_of)(&steps).then(|| (permitted.is_seen)(&steps))
 }
 
 #[cfg(test)]

@@ -113,6 +113,16 @@ pub fn direct(bound: &Bound, step: &str) -> Option<String> {
     Some(all.collect::<Vec<_>>().join(" "))
 }
 
+/// The step with a command that needs a binding in place of one that names its object: the arguments stay.
+pub fn with_binding(step: &str) -> String {
+    let words = step.split(' ');
+    let bound = words.map(|word| {
+        let form = FORMS.iter().chain(MAKERS).find(|(_, direct)| *direct == word);
+        form.map_or(word, |(bound, _)| bound)
+    });
+    bound.collect::<Vec<_>>().join(" ")
+}
+
 impl Bound {
     /// Key of a texture target of the active unit.
     fn of_unit(&self, target: &str) -> String {
