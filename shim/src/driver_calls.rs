@@ -10,7 +10,7 @@ use gapii_commands::constants::{
     GLX_RGBA_TYPE, GLX_WIDTH,
 };
 use gapii_state::ContextApi;
-use gapii_state::read_back::Driver;
+use gapii_state::read_back::{Aside, Driver};
 
 use crate::driver_functions as driver;
 use crate::generated::ids;
@@ -165,11 +165,14 @@ impl Gl {
         self.identity.version
     }
 
-    /// Reads the lower left of the framebuffer as RGBA, one byte per component.
-    pub fn read_pixels(&self, width: u32, height: u32, out: *mut u8) {
+    /// Reads the lower left of the framebuffer as RGBA, one byte per component, while what the program has set for that is
+    /// put aside.
+    pub fn read_pixels(&self, _: &Aside<'_, Self>, width: u32, height: u32, out: *mut u8) {
         let (width, height) = (width as i32, height as i32);
         // SAFETY: the caller's memory has this size, and no pixel parameter that is set enlarges the image.
-        unsafe { driver::read_pixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, out) };
+        unsafe {
+            driver::pixels::read_pixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, out);
+        };
     }
 }
 
@@ -188,11 +191,22 @@ impl Driver for Gl {
         is_desktop.then(|| if self.integer(GL_DOUBLEBUFFER) != 0 { GL_BACK } else { GL_FRONT })
     }
 
+    fn has_pixel_transfer(&self) -> bool {
+        self.identity.api == ContextApi::Compatibility
+    }
+
     fn integer(&self, name: u32) -> u32 {
         let mut value = 0;
         // SAFETY: the variable has one value.
         unsafe { driver::get_integers(name, &raw mut value) };
         value as u32
+    }
+
+    fn float(&self, name: u32) -> f32 {
+        let mut value = 0.0;
+        // SAFETY: the variable has one value.
+        unsafe { driver::get_floats(name, &raw mut value) };
+        value
     }
 
     fn is_enabled(&self, capability: u32) -> bool {
@@ -205,6 +219,10 @@ impl Driver for Gl {
 
     fn pixel_store(&self, name: u32, value: u32) {
         driver::pixel_store(name, value as i32);
+    }
+
+    fn pixel_transfer(&self, name: u32, value: f32) {
+        driver::pixel_transfer(name, value);
     }
 
     fn bind_buffer(&self, target: u32, buffer: u32) -> bool {

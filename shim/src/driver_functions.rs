@@ -330,9 +330,6 @@ driver_functions! {
             texture: u32, level: i32, x: i32, y: i32, z: i32, width: i32, height: i32, depth: i32,
             room: i32, out: *mut u8
         );
-        get_texture_image = GL_GET_TEX_IMAGE(
-            target: u32, level: i32, format: u32, kind: u32, out: *mut u8
-        );
         get_texture_integers = GL_GET_TEX_PARAMETERIV(target: u32, name: u32, out: *mut i32);
         get_texture_level = GL_GET_TEX_LEVEL_PARAMETERIV(
             target: u32, level: i32, name: u32, out: *mut i32
@@ -379,9 +376,6 @@ driver_functions! {
             program: u32, index: u32, room: i32, len: *mut i32, name: *mut c_char
         );
         get_attrib_floats = GL_GET_VERTEX_ATTRIBFV(index: u32, name: u32, out: *mut f32);
-        read_pixels = GL_READ_PIXELS(
-            x: i32, y: i32, width: i32, height: i32, format: u32, kind: u32, out: *mut u8
-        );
         egl_choose_config = EGL_CHOOSE_CONFIG(
             display: u64, wanted: *const i32, configs: *mut u64, room: i32, count: *mut i32
         ) -> u32;
@@ -428,8 +422,6 @@ driver_functions! {
         );
         get_map_floats = GL_GET_MAPFV(target: u32, query: u32, out: *mut f32);
         get_map_integers = GL_GET_MAPIV(target: u32, query: u32, out: *mut i32);
-        get_pixel_map = GL_GET_PIXEL_MAPFV(map: u32, out: *mut f32);
-        get_polygon_stipple = GL_GET_POLYGON_STIPPLE(out: *mut u8);
         get_texture_generation_floats = GL_GET_TEX_GENFV(coord: u32, name: u32, out: *mut f32);
         get_light = GL_GET_LIGHTFV(light: u32, name: u32, out: *mut f32);
         get_material = GL_GET_MATERIALFV(face: u32, name: u32, out: *mut f32);
@@ -445,6 +437,26 @@ driver_functions! {
         get_texture_environment = GL_GET_TEX_ENVFV(target: u32, name: u32, out: *mut f32);
         get_texture_generation = GL_GET_TEX_GENIV_OES(coord: u32, name: u32, out: *mut i32);
         load_matrix = GL_LOAD_MATRIXF(matrix: *const f32);
+    }
+}
+
+/// Functions that write pixels to memory, in the ways that the context has set. A snapshot calls them by
+/// [`Plain`](crate::snapshot::plain_pixels::Plain).
+pub mod pixels {
+    use super::*;
+
+    driver_functions! {
+        numbers {}
+        memory {
+            get_pixel_map = GL_GET_PIXEL_MAPFV(map: u32, out: *mut f32);
+            get_polygon_stipple = GL_GET_POLYGON_STIPPLE(out: *mut u8);
+            get_texture_image = GL_GET_TEX_IMAGE(
+                target: u32, level: i32, format: u32, kind: u32, out: *mut u8
+            );
+            read_pixels = GL_READ_PIXELS(
+                x: i32, y: i32, width: i32, height: i32, format: u32, kind: u32, out: *mut u8
+            );
+        }
     }
 }
 

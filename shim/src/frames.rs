@@ -79,8 +79,8 @@ pub fn forget_size() {
 /// Has the driver write the back buffer of the draw surface to `at`. False if it cannot be read without a trace.
 fn read(at: *mut u8, width: u32, height: u32) -> bool {
     let Some(gl) = Gl::of_thread() else { return false };
-    let Some(_aside) = Aside::put(&gl) else { return false };
-    gl.read_pixels(width, height, at);
+    let Some(aside) = Aside::put(&gl) else { return false };
+    gl.read_pixels(&aside, width, height, at);
     true
 }
 

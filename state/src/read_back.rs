@@ -1,5 +1,5 @@
 //! Saves and restores the settings that affect a read-back of the default framebuffer (`SETTINGS`: debug output, pixel
-//! packing, pixel pack buffer, framebuffer, read buffer). Gives up, with all settings as before, if one could not be
+//! packing, pixel pack buffer, framebuffer, read buffer; `TRANSFERS`: pixel transfer), or any read of pixels. Gives up, with all settings as before, if one could not be
 //! restored (a deleted pack buffer, a missing function) or while shader pixel local storage is enabled.
 //!
 //! Only settings that the context's version and extensions have are queried and set, so that the read-back causes no
@@ -7,10 +7,14 @@
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
-    GL_BACK, GL_DEBUG_OUTPUT, GL_DRAW_FRAMEBUFFER, GL_DRAW_FRAMEBUFFER_BINDING, GL_FRAMEBUFFER,
-    GL_FRAMEBUFFER_BINDING, GL_FRONT, GL_PACK_ALIGNMENT, GL_PACK_ROW_LENGTH, GL_PACK_SKIP_PIXELS,
-    GL_PACK_SKIP_ROWS, GL_PIXEL_PACK_BUFFER, GL_PIXEL_PACK_BUFFER_BINDING, GL_READ_BUFFER,
-    GL_READ_FRAMEBUFFER, GL_READ_FRAMEBUFFER_BINDING,
+    GL_ALPHA_BIAS, GL_ALPHA_SCALE, GL_BACK, GL_BLUE_BIAS, GL_BLUE_SCALE, GL_DEBUG_OUTPUT,
+    GL_DEPTH_BIAS, GL_DEPTH_SCALE, GL_DRAW_FRAMEBUFFER, GL_DRAW_FRAMEBUFFER_BINDING,
+    GL_FRAMEBUFFER, GL_FRAMEBUFFER_BINDING, GL_FRONT, GL_GREEN_BIAS, GL_GREEN_SCALE,
+    GL_INDEX_OFFSET, GL_INDEX_SHIFT, GL_MAP_COLOR, GL_MAP_STENCIL, GL_PACK_ALIGNMENT,
+    GL_PACK_IMAGE_HEIGHT, GL_PACK_LSB_FIRST, GL_PACK_ROW_LENGTH, GL_PACK_SKIP_IMAGES,
+    GL_PACK_SKIP_PIXELS, GL_PACK_SKIP_ROWS, GL_PACK_SWAP_BYTES, GL_PIXEL_PACK_BUFFER,
+    GL_PIXEL_PACK_BUFFER_BINDING, GL_READ_BUFFER, GL_READ_FRAMEBUFFER, GL_READ_FRAMEBUFFER_BINDING,
+    GL_RED_BIAS, GL_RED_SCALE,
 };
 
 const GL_SHADER_PIXEL_LOCAL_STORAGE_EXT: u32 = constants::GL_SHADER_PIXEL_LOCAL_STORAGE_EXT;
@@ -25,14 +29,20 @@ pub trait Driver {
     /// The buffer of the surface that a context of desktop OpenGL shows, or draws to: `GL_FRONT` if it is the only one. `None`
     /// in OpenGL ES, whose `GL_BACK` is either.
     fn own_buffer(&self) -> Option<u32>;
+    /// Whether the context has glPixelTransfer, as the compatibility profile of desktop OpenGL does.
+    fn has_pixel_transfer(&self) -> bool;
     /// `glGetIntegerv` for a state variable with one value.
     fn integer(&self, name: u32) -> u32;
+    /// `glGetFloatv` for a state variable with one value.
+    fn float(&self, name: u32) -> f32;
     /// `glIsEnabled`
     fn is_enabled(&self, capability: u32) -> bool;
     /// `glEnable`, `glDisable`
     fn enable(&self, capability: u32, is_on: bool);
     /// `glPixelStorei`
     fn pixel_store(&self, name: u32, value: u32);
+    /// `glPixelTransferf`
+    fn pixel_transfer(&self, name: u32, value: f32);
     /// `glBindBuffer`. False if the driver has no such function.
     fn bind_buffer(&self, target: u32, buffer: u32) -> bool;
     /// `glIsBuffer`
@@ -46,7 +56,7 @@ pub trait Driver {
 /// The saved settings. Dropping this restores them, the last one first.
 pub struct Aside<'d, D: Driver> {
     driver: &'d D,
-    taken: [Option<(Setting, u32)>; SETTINGS.len()],
+    taken: [Option<(Setting, u32)>; TAKEN_MAX],
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,6 +65,8 @@ enum Setting {
     DebugOutput,
     Pack(u32, u32),
     PackBuffer,
+    /// A parameter of glPixelTransfer, and the bits of its initial value.
+    Transfer(u32, u32),
     /// The query of a binding, and the target that sets it.
     Framebuffer(u32, u32),
     ReadBuffer,
@@ -75,6 +87,41 @@ const SETTINGS: [Setting; 11] = [
     Setting::Framebuffer(GL_FRAMEBUFFER_BINDING, GL_FRAMEBUFFER),
     Setting::ReadBuffer,
 ];
+
+/// What affects how pixels are written to memory, for rows without gaps.
+const OF_PIXELS: [Setting; 10] = [
+    Setting::Pack(GL_PACK_ALIGNMENT, 1),
+    Setting::Pack(GL_PACK_ROW_LENGTH, 0),
+    Setting::Pack(GL_PACK_SKIP_ROWS, 0),
+    Setting::Pack(GL_PACK_SKIP_PIXELS, 0),
+    Setting::Pack(GL_PACK_SKIP_IMAGES, 0),
+    Setting::Pack(GL_PACK_IMAGE_HEIGHT, 0),
+    Setting::Pack(GL_PACK_SWAP_BYTES, 0),
+    Setting::Pack(GL_PACK_LSB_FIRST, 0),
+    Setting::Pack(GL_PACK_REVERSE_ROW_ORDER_ANGLE, 0),
+    Setting::PackBuffer,
+];
+
+/// Parameters of glPixelTransfer, and their initial values, with which pixels stay as they are.
+pub const TRANSFERS: [(u32, f32); 14] = [
+    (GL_MAP_COLOR, 0.0),
+    (GL_MAP_STENCIL, 0.0),
+    (GL_INDEX_SHIFT, 0.0),
+    (GL_INDEX_OFFSET, 0.0),
+    (GL_RED_SCALE, 1.0),
+    (GL_RED_BIAS, 0.0),
+    (GL_GREEN_SCALE, 1.0),
+    (GL_GREEN_BIAS, 0.0),
+    (GL_BLUE_SCALE, 1.0),
+    (GL_BLUE_BIAS, 0.0),
+    (GL_ALPHA_SCALE, 1.0),
+    (GL_ALPHA_BIAS, 0.0),
+    (GL_DEPTH_SCALE, 1.0),
+    (GL_DEPTH_BIAS, 0.0),
+];
+
+/// `SETTINGS` is the longer list.
+const TAKEN_MAX: usize = SETTINGS.len() + TRANSFERS.len();
 
 /// Extensions that give a context of OpenGL ES 2.0 separate framebuffers for reading and drawing.
 const READ_FRAMEBUFFERS: [&str; 3] =
@@ -101,8 +148,19 @@ impl<'d, D: Driver> Aside<'d, D> {
         {
             return None;
         }
-        let mut aside = Self { driver, taken: [None; SETTINGS.len()] };
-        for (at, setting) in SETTINGS.into_iter().enumerate() {
+        Self::put_all(driver, &SETTINGS)
+    }
+
+    /// Sets up a read of any pixels to memory, as they are and without gaps. `None` as in [`Self::put`].
+    pub fn put_of_pixels(driver: &'d D) -> Option<Self> {
+        Self::put_all(driver, &OF_PIXELS)
+    }
+
+    fn put_all(driver: &'d D, settings: &[Setting]) -> Option<Self> {
+        let mut aside = Self { driver, taken: [None; TAKEN_MAX] };
+        let transfers = TRANSFERS.map(|(name, plain)| Setting::Transfer(name, plain.to_bits()));
+        let all = settings.iter().copied().chain(transfers);
+        for (setting, taken) in all.zip(&mut aside.taken) {
             if !setting.exists(driver) {
                 continue;
             }
@@ -117,9 +175,7 @@ impl<'d, D: Driver> Aside<'d, D> {
             {
                 return None;
             }
-            if let Some(taken) = aside.taken.get_mut(at) {
-                *taken = Some((setting, value));
-            }
+            *taken = Some((setting, value));
         }
         Some(aside)
     }
@@ -149,9 +205,14 @@ impl Setting {
             Self::Pack(GL_PACK_REVERSE_ROW_ORDER_ANGLE, _) => {
                 driver.has("GL_ANGLE_pack_reverse_row_order")
             }
+            Self::Pack(GL_PACK_SKIP_IMAGES | GL_PACK_IMAGE_HEIGHT, _) => {
+                driver.is_at_least(NEVER, (1, 2))
+            }
+            Self::Pack(GL_PACK_SWAP_BYTES | GL_PACK_LSB_FIRST, _) => is_desktop(),
             Self::Pack(..) => {
                 driver.is_at_least((3, 0), (1, 0)) || driver.has("GL_NV_pack_subimage")
             }
+            Self::Transfer(..) => driver.has_pixel_transfer(),
             Self::PackBuffer => {
                 driver.is_at_least((3, 0), (2, 1))
                     || driver.has("GL_NV_pixel_buffer_object")
@@ -174,6 +235,7 @@ impl Setting {
         match self {
             Self::DebugOutput => u32::from(driver.is_enabled(GL_DEBUG_OUTPUT)),
             Self::Pack(name, _) => driver.integer(name),
+            Self::Transfer(name, _) => driver.float(name).to_bits(),
             Self::PackBuffer => driver.integer(GL_PIXEL_PACK_BUFFER_BINDING),
             Self::Framebuffer(binding, _) => driver.integer(binding),
             Self::ReadBuffer => driver.integer(GL_READ_BUFFER),
@@ -184,8 +246,8 @@ impl Setting {
     fn plain(self, driver: &impl Driver, value: u32) -> u32 {
         match self {
             // Rows of four bytes per pixel fit any of the three alignments.
-            Self::Pack(GL_PACK_ALIGNMENT, _) if value <= 4 => value,
-            Self::Pack(_, plain) => plain,
+            Self::Pack(GL_PACK_ALIGNMENT, plain) if value <= plain => value,
+            Self::Pack(_, plain) | Self::Transfer(_, plain) => plain,
             // The only buffer of a single-buffered surface may be reported as GL_FRONT, which cannot be set.
             Self::ReadBuffer => driver.own_buffer().unwrap_or_else(|| {
                 match value == GL_FRONT && !driver.has("GL_NV_read_buffer_front") {
@@ -201,6 +263,7 @@ impl Setting {
         match self {
             Self::DebugOutput => driver.enable(GL_DEBUG_OUTPUT, value != 0),
             Self::Pack(name, _) => driver.pixel_store(name, value),
+            Self::Transfer(name, _) => driver.pixel_transfer(name, f32::from_bits(value)),
             Self::PackBuffer => return driver.bind_buffer(GL_PIXEL_PACK_BUFFER, value),
             Self::Framebuffer(_, target) => return driver.bind_framebuffer(target, value),
             Self::ReadBuffer => return driver.read_buffer(value),
@@ -244,7 +307,12 @@ mod tests {
         }
 
         fn get(&self, name: u32) -> u32 {
-            let default = if name == GL_PACK_ALIGNMENT { 4 } else { 0 };
+            let of_transfer = TRANSFERS.iter().find(|(it, _)| *it == name);
+            let default = match of_transfer {
+                Some((_, plain)) => plain.to_bits(),
+                None if name == GL_PACK_ALIGNMENT => 4,
+                None => 0,
+            };
             self.values.borrow().get(&name).copied().unwrap_or(default)
         }
 
@@ -274,7 +342,9 @@ mod tests {
                         || self.has("GL_ARB_pixel_buffer_object")
                 }
                 GL_READ_BUFFER => since((3, 0), (1, 0)) || self.has("GL_NV_read_buffer"),
-                _ => false,
+                GL_PACK_SKIP_IMAGES | GL_PACK_IMAGE_HEIGHT => since(NEVER, (1, 2)),
+                GL_PACK_SWAP_BYTES | GL_PACK_LSB_FIRST => since(NEVER, (1, 0)),
+                _ => TRANSFERS.iter().any(|(it, _)| *it == name) && self.has_pixel_transfer(),
             };
             assert!(is_known, "{name:#x} in a context of {:?} {:?}", self.api, self.version);
         }
@@ -302,6 +372,16 @@ mod tests {
                 GL_READ_BUFFER if self.get(GL_READ_FRAMEBUFFER_BINDING) == 0 => self.back.get(),
                 name => self.get(name),
             }
+        }
+        fn has_pixel_transfer(&self) -> bool {
+            self.api == ContextApi::Compatibility
+        }
+        fn float(&self, name: u32) -> f32 {
+            self.knows(name);
+            f32::from_bits(self.get(name))
+        }
+        fn pixel_transfer(&self, name: u32, value: f32) {
+            self.set(name, value.to_bits());
         }
         fn is_enabled(&self, capability: u32) -> bool {
             self.knows(capability);
@@ -425,6 +505,43 @@ mod tests {
         check((3, 0), &[], &[(GL_READ_FRAMEBUFFER_BINDING, 3)]);
         check((4, 2), &["GL_KHR_debug"], &[(GL_DEBUG_OUTPUT, 1)]);
         check((4, 3), &[], &[(GL_DEBUG_OUTPUT, 1)]);
+    }
+
+    #[test]
+    fn pixels_are_read_as_they_are_whatever_their_transfer() {
+        let bent: Vec<(u32, u32)> =
+            TRANSFERS.iter().map(|(name, plain)| (*name, (plain + 0.25).to_bits())).collect();
+        let check = |put: fn(&Model) -> Option<Aside<'_, Model>>| {
+            let model = Model::desktop((2, 1), &[], &bent);
+            let aside = put(&model).unwrap();
+            for (name, plain) in TRANSFERS {
+                assert_eq!(model.float(name).to_bits(), plain.to_bits(), "{name:#x}");
+            }
+            drop(aside);
+            for (name, value) in &bent {
+                assert_eq!(model.get(*name), *value, "{name:#x}");
+            }
+        };
+        check(|model| Aside::put(model));
+        check(|model| Aside::put_of_pixels(model));
+        let core = Model { api: ContextApi::Core, ..Model::desktop((3, 2), &[], &[]) };
+        assert!(Aside::put(&core).is_some(), "a core profile has no such parameters to ask for");
+    }
+
+    #[test]
+    fn rows_of_any_pixels_have_no_gaps() {
+        let bent = [
+            (GL_PACK_ALIGNMENT, 2),
+            (GL_PACK_IMAGE_HEIGHT, 9),
+            (GL_PACK_SWAP_BYTES, 1),
+            (GL_PIXEL_PACK_BUFFER_BINDING, 5),
+            (GL_READ_FRAMEBUFFER_BINDING, 6),
+        ];
+        let model = Model::desktop((4, 5), &[], &bent);
+        let aside = Aside::put_of_pixels(&model).unwrap();
+        assert_eq!(bent.map(|(name, _)| model.get(name)), [1, 0, 0, 0, 6]);
+        drop(aside);
+        assert_eq!(bent.map(|(name, _)| model.get(name)), bent.map(|(_, value)| value));
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::ffi::{CStr, c_char, c_void};
 
 use gapii_commands::constants::{
-    GL_BACK, GL_DOUBLEBUFFER, GL_EXTENSIONS, GL_FRONT, GL_TEXTURE_BINDING_2D,
-    GL_TEXTURE_BINDING_2D_ARRAY, GL_TEXTURE_BINDING_2D_MULTISAMPLE,
+    GL_BACK, GL_CONTEXT_PROFILE_MASK, GL_DOUBLEBUFFER, GL_EXTENSIONS, GL_FRONT,
+    GL_TEXTURE_BINDING_2D, GL_TEXTURE_BINDING_2D_ARRAY, GL_TEXTURE_BINDING_2D_MULTISAMPLE,
     GL_TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_BINDING_3D, GL_TEXTURE_BINDING_BUFFER,
     GL_TEXTURE_BINDING_CUBE_MAP, GL_TEXTURE_BINDING_CUBE_MAP_ARRAY,
     GL_TEXTURE_BINDING_EXTERNAL_OES, GL_VERSION,
@@ -14,7 +14,7 @@ pub use gapii_commands::constants::{
     GL_TEXTURE_3D, GL_TEXTURE_BUFFER, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY,
 };
 use gapii_state::read_back::{self, Driver as _, NEVER};
-use gapii_state::version_of;
+use gapii_state::{ContextApi, version_of};
 
 use crate::driver::Driver;
 use crate::skip::Skip;
@@ -109,11 +109,13 @@ impl<'d> Gl<'d> {
         finish() = GL_FINISH;
         get_string(name: u32) -> *const c_char = GL_GET_STRING;
         get_integer(name: u32, value: *mut i32) = GL_GET_INTEGERV;
+        get_float(name: u32, value: *mut f32) = GL_GET_FLOATV;
         get_error() -> u32 = GL_GET_ERROR;
         is_enabled_(capability: u32) -> u8 = GL_IS_ENABLED;
         enable_(capability: u32) = GL_ENABLE;
         disable_(capability: u32) = GL_DISABLE;
         pixel_store_(name: u32, value: i32) = GL_PIXEL_STOREI;
+        pixel_transfer_(name: u32, value: f32) = GL_PIXEL_TRANSFERF;
         is_buffer_(buffer: u32) -> u8 = GL_IS_BUFFER;
         bind_buffer_(target: u32, buffer: u32) = GL_BIND_BUFFER;
         bind_framebuffer_(target: u32, framebuffer: u32) = GL_BIND_FRAMEBUFFER;
@@ -212,12 +214,32 @@ impl read_back::Driver for Gl<'_> {
         self.extensions.split(' ').any(|known| known == extension)
     }
 
+    /// Contexts of OpenGL 3.0 and 3.1 do not tell without a list of their extensions: their parameters stay.
+    fn has_pixel_transfer(&self) -> bool {
+        match self.version {
+            _ if self.is_es => false,
+            version if version < (3, 0) => true,
+            (3, 0 | 1) => false,
+            _ => {
+                let mask = i64::from(self.integer(GL_CONTEXT_PROFILE_MASK));
+                ContextApi::of_profile(mask) == Some(ContextApi::Compatibility)
+            }
+        }
+    }
+
     fn integer(&self, name: u32) -> u32 {
         // Room for several numbers, in case the driver takes the name for a longer query.
         let mut values = [0i32; 16];
         // SAFETY: room for more numbers than any query has that is made here.
         let asked = unsafe { self.get_integer(name, values.as_mut_ptr()) };
         asked.map_or(0, |()| values[0] as u32)
+    }
+
+    fn float(&self, name: u32) -> f32 {
+        let mut values = [0.0; 16];
+        // SAFETY: as for integers.
+        let asked = unsafe { self.get_float(name, values.as_mut_ptr()) };
+        asked.map_or(0.0, |()| values[0])
     }
 
     fn is_enabled(&self, capability: u32) -> bool {
@@ -237,6 +259,11 @@ impl read_back::Driver for Gl<'_> {
     fn pixel_store(&self, name: u32, value: u32) {
         // SAFETY: takes no pointer.
         let _ = unsafe { self.pixel_store_(name, value as i32) };
+    }
+
+    fn pixel_transfer(&self, name: u32, value: f32) {
+        // SAFETY: takes no pointer.
+        let _ = unsafe { self.pixel_transfer_(name, value) };
     }
 
     fn bind_buffer(&self, target: u32, buffer: u32) -> bool {

@@ -55,7 +55,8 @@ use super::held::Held;
 use super::identity::{self, Kind};
 use super::window_rectangles::WindowRectangles;
 use super::{
-    desktop, draw_buffers, gl, held_buffers, renderbuffers, stencil_bits, texture_units, viewports,
+    desktop, draw_buffers, fixed_function, gl, held_buffers, renderbuffers, stencil_bits,
+    texture_units, viewports,
 };
 use crate::driver_calls::Gl;
 use crate::generated::ids;
@@ -340,6 +341,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
     }
     viewports::describe(emitter, &driver);
     texture_units::describe(emitter, process, context);
+    fixed_function::describe_pixel_transfer(emitter, &driver);
     describe_samples(emitter, &driver);
     describe_buffers(emitter, context, &driver);
     renderbuffers::describe_binding(emitter, process, context);

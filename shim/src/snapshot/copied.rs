@@ -2,21 +2,22 @@
 //! that have lost their names. The framebuffer is blitted, in the program's context, to a texture that the sibling has
 //! made and reads. Only commands that cannot fail are called there; bindings, read buffer and what cuts blits are
 //! as before afterwards. A context of OpenGL ES 2 has no blits and is read directly: colors of up to 8 bits per component,
-//! at attachment 0, if no extension changes how pixels are packed.
+//! at attachment 0, if no extension lets it read others.
 
 use gapii_commands::constants::{
     GL_COLOR_ATTACHMENT0, GL_COLOR_BUFFER_BIT, GL_DEPTH_ATTACHMENT, GL_DEPTH_BUFFER_BIT,
     GL_DEPTH_STENCIL_ATTACHMENT, GL_DRAW_FRAMEBUFFER, GL_FRAMEBUFFER, GL_FRAMEBUFFER_COMPLETE,
-    GL_NEAREST, GL_PACK_ALIGNMENT, GL_READ_BUFFER, GL_READ_FRAMEBUFFER, GL_RGBA,
-    GL_STENCIL_ATTACHMENT, GL_STENCIL_BUFFER_BIT, GL_TEXTURE_2D, GL_UNSIGNED_BYTE,
+    GL_NEAREST, GL_READ_BUFFER, GL_READ_FRAMEBUFFER, GL_RGBA, GL_STENCIL_ATTACHMENT,
+    GL_STENCIL_BUFFER_BIT, GL_TEXTURE_2D, GL_UNSIGNED_BYTE,
 };
-use gapii_state::Context;
 use gapii_state::read_back::Driver;
+use gapii_state::{Context, ContextApi};
 
 use super::formats::{self, Layout, Part, Read, Values};
 use super::gl;
 use super::image_layer::{Image, Of, resize};
 use super::made::Made;
+use super::plain_pixels::Plain;
 use super::sibling::Sibling;
 use super::uncut::Uncut;
 use crate::driver_calls::Gl;
@@ -114,15 +115,10 @@ impl Source {
             return None;
         };
         let driver = Gl::current()?;
-        // Extensions that place pixels otherwise. Without them all rows are written one behind the other.
-        let others = [
-            "GL_NV_pack_subimage",
-            "GL_NV_pixel_buffer_object",
-            "GL_NV_read_buffer",
-            "GL_ANGLE_pack_reverse_row_order",
-        ];
+        // Others may read another attachment.
+        let has_read_buffer = driver.api() != ContextApi::Es || driver.has("GL_NV_read_buffer");
         if self.point != GL_COLOR_ATTACHMENT0
-            || others.iter().any(|name| driver.has(name))
+            || has_read_buffer
             || gl::check_framebuffer(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE
         {
             return None;
@@ -130,12 +126,11 @@ impl Source {
         let pixels = usize::try_from(self.width).ok()?.checked_mul(self.height as usize)?;
         let mut read = Vec::new();
         resize(&mut read, pixels.checked_mul(4)?)?;
-        let alignment = gl::integer(GL_PACK_ALIGNMENT);
-        gl::pixel_store(GL_PACK_ALIGNMENT, 1);
-        let (format, kind, out) = (GL_RGBA, GL_UNSIGNED_BYTE, read.as_mut_ptr());
+        let plain = Plain::in_program(&driver)?;
+        let (size, out) = ((self.width, self.height), read.as_mut_ptr());
         // SAFETY: there is room for rows without gaps, of four bytes a pixel.
-        unsafe { gl::read_pixels(0, 0, self.width, self.height, format, kind, out) };
-        gl::pixel_store(GL_PACK_ALIGNMENT, alignment);
+        unsafe { plain.read_pixels(size, (GL_RGBA, GL_UNSIGNED_BYTE), out) };
+        drop(plain);
         let mut encoded = Vec::new();
         formats::encode(&read, Values::Bytes, components, how, &mut encoded);
         take(&encoded);

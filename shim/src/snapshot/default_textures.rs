@@ -23,7 +23,7 @@ use super::formats::Layout;
 use super::gl;
 use super::image_layer::resize;
 use super::levels::level_integer;
-use super::plain_pixels::{with_plain_packing, with_plain_transfer};
+use super::plain_pixels::Plain;
 use super::textures::{DEFAULT_IMAGES, Sides, rebindable};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
@@ -77,7 +77,7 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
     for it in TARGETS.iter().filter(|it| {
         has(it.since) || it.longest.is_none() && driver.has("GL_ARB_texture_rectangle")
     }) {
-        let read = with_default(context, it.target, || it.read(is_compatible, &has));
+        let read = with_default(context, it.target, || it.read(is_compatible, &driver));
         let images = read.unwrap_or_else(|| vec![None]);
         if images.iter().any(Option::is_none) {
             emitter.leave_out(DEFAULT_IMAGES);
@@ -130,7 +130,7 @@ struct Read {
 
 impl Target {
     /// Reads the images of the bound texture, the last level first; `None` for an image that is not read.
-    fn read(&self, is_compatible: bool, has: &impl Fn((u8, u8)) -> bool) -> Vec<Option<Read>> {
+    fn read(&self, is_compatible: bool, driver: &Gl) -> Vec<Option<Read>> {
         let longest = self.longest.map_or(1, gl::integer).max(1);
         let levels = (0..=longest.ilog2() as i32).rev();
         let (first, count) = self.faces;
@@ -142,18 +142,14 @@ impl Target {
         if places.is_empty() {
             return Vec::new();
         }
-        let mut images = Vec::new();
-        with_plain_packing(has, || {
-            let mut read = || images.extend(places.iter().map(|it| Read::of(*it, is_compatible)));
-            if is_compatible { with_plain_transfer(read) } else { read() }
-        });
-        images
+        let Some(plain) = Plain::in_program(driver) else { return vec![None] };
+        places.iter().map(|it| Read::of(*it, is_compatible, &plain)).collect()
     }
 }
 
 impl Read {
     /// Reads an image of the bound texture without gaps between its rows.
-    fn of((face, level): (u32, i32), is_compatible: bool) -> Option<Self> {
+    fn of((face, level): (u32, i32), is_compatible: bool, plain: &Plain) -> Option<Self> {
         let ask = |name| level_integer(face, level, name);
         if is_compatible && ask(GL_TEXTURE_BORDER) != 0 {
             return None;
@@ -169,7 +165,7 @@ impl Read {
         resize(&mut pixels, bytes)?;
         let at = pixels.as_mut_ptr();
         // SAFETY: the image has as many pixels, of as many bytes.
-        unsafe { gl::get_texture_image(face, level, layout.format, layout.kind, at) };
+        unsafe { plain.texture_image((face, level), (layout.format, layout.kind), at) };
         let image = TextureImage { width, height, depth, format, pixel_type, ..<_>::default() };
         Some(Self { face, level, image, layout, pixels })
     }

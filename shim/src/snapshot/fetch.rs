@@ -19,6 +19,7 @@ use super::formats::Values;
 use super::gl::{self, clear_errors, prefers};
 use super::glsl;
 use super::image_layer::{Image, Of, layer_of, resize};
+use super::plain_pixels::Plain;
 use super::texture_parameters::Has;
 use crate::driver_calls::Gl;
 
@@ -216,9 +217,9 @@ impl Drop for Fetch {
 fn read_band(canvas: Canvas, width: i32, height: i32, read: &mut Vec<u8>) -> Option<()> {
     let pixels = usize::try_from(width).ok()?.checked_mul(usize::try_from(height).ok()?)?;
     resize(read, pixels.checked_mul(canvas.pixel_bytes)?)?;
-    let (format, kind) = canvas.read;
+    let plain = Plain::in_own_context();
     // SAFETY: rows without gaps, of pixels that have as many bytes.
-    unsafe { gl::read_pixels(0, 0, width, height, format, kind, read.as_mut_ptr()) };
+    unsafe { plain.read_pixels((width, height), canvas.read, read.as_mut_ptr()) };
     (gl::get_error() == 0).then_some(())
 }
 

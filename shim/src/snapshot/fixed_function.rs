@@ -11,10 +11,10 @@
 use gapii_commands::constants;
 use gapii_commands::constants::*;
 use gapii_state::Context;
-use gapii_state::read_back::{Driver, NEVER};
+use gapii_state::read_back::{Driver, NEVER, TRANSFERS};
 
 use super::emit::Emitter;
-use super::plain_pixels::{TRANSFERS, with_plain_packing};
+use super::plain_pixels::Plain;
 use super::{assembly_programs, es1, es1_matrices, gl};
 use crate::driver_calls::Gl;
 use crate::generated::ids;
@@ -89,6 +89,8 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
     load_identity(emitter);
     let [has_position] = gl::booleans::<1>(GL_CURRENT_RASTER_POSITION_VALID);
     if has_position == 0 {
+        // Mesa keeps the position and what belongs to it when a command makes it invalid.
+        set_window_position(emitter, &has);
         set_raster_position(emitter, 2.0);
     }
     describe_lighting(emitter, &has);
@@ -101,9 +103,9 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
         describe_raster_position(emitter, &has);
     }
     describe_current(emitter, &has);
-    describe_rasterization(emitter, &has);
+    describe_rasterization(emitter, &driver, &has);
     describe_evaluators(emitter);
-    describe_pixel_operations(emitter, &has);
+    describe_pixel_operations(emitter);
     assembly_programs::describe_own(emitter, context, &driver);
     for (name, _) in CAPABILITIES.iter().filter(|(_, version)| has(*version)) {
         describe_capability(emitter, *name);
@@ -171,18 +173,31 @@ fn set_raster_position(emitter: &mut Emitter, at: f32) {
     command.arg(1.0_f32).done();
 }
 
-/// Describes a valid raster position as glWindowPos sets it: with the current values, and a fog coordinate for the distance.
+/// Describes a valid raster position.
 ///
 /// Before that it sets one by the matrices. Mesa takes a matrix that was loaded for a general one, also after glLoadIdentity,
 /// until something uses the matrix, and rounds the inverse of a general one otherwise.
 fn describe_raster_position(emitter: &mut Emitter, has: &impl Fn((u8, u8)) -> bool) {
     set_raster_position(emitter, 0.0);
+    set_window_position(emitter, has);
+    describe_fog_source(emitter);
+}
+
+/// Sets the raster position with glWindowPos, which takes the current values, and a fog coordinate for the distance. It
+/// clamps colors, which Mesa 22.3 does not do in glRasterPos.
+fn set_window_position(emitter: &mut Emitter, has: &impl Fn((u8, u8)) -> bool) {
     let [x, y, z, w] = gl::floats::<4>(GL_CURRENT_RASTER_POSITION);
     if !has((1, 4)) {
         return emitter.leave_out("the raster position");
     }
     if w != 1.0 {
         emitter.leave_out("the fourth coordinate of the raster position");
+    }
+    let colors = [GL_CURRENT_RASTER_COLOR, GL_CURRENT_RASTER_SECONDARY_COLOR];
+    let count = if has((2, 1)) { 2 } else { 1 };
+    let mut numbers = colors.into_iter().take(count).flat_map(gl::floats::<4>);
+    if numbers.any(|number| !(0.0..=1.0).contains(&number)) {
+        emitter.leave_out("colors of the raster position outside of 0 to 1");
     }
     let [distance] = gl::floats::<1>(GL_CURRENT_RASTER_DISTANCE);
     emitter.command(ids::GL_FOGI).arg(GL_FOG_COORD_SRC).arg(GL_FOG_COORD).done();
@@ -193,7 +208,6 @@ fn describe_raster_position(emitter: &mut Emitter, has: &impl Fn((u8, u8)) -> bo
     emitter.command(ids::GL_INDEXF).arg(index).done();
     describe_coordinates(emitter, GL_CURRENT_RASTER_TEXTURE_COORDS);
     emitter.command(ids::GL_WINDOW_POS3F).arg(x).arg(y).arg(z).done();
-    describe_fog_source(emitter);
 }
 
 fn describe_materials(emitter: &mut Emitter) {
@@ -319,17 +333,20 @@ fn describe_generation(emitter: &mut Emitter, coord: u32) {
     }
 }
 
-fn describe_rasterization(emitter: &mut Emitter, has: &impl Fn((u8, u8)) -> bool) {
+fn describe_rasterization(emitter: &mut Emitter, driver: &Gl, has: &impl Fn((u8, u8)) -> bool) {
     let shading = gl::integer(constants::GL_SHADE_MODEL);
     emitter.command(ids::GL_SHADE_MODEL).arg(shading).done();
     let (pattern, factor) =
         (gl::integer(GL_LINE_STIPPLE_PATTERN), gl::integer(GL_LINE_STIPPLE_REPEAT));
     emitter.command(ids::GL_LINE_STIPPLE).arg(factor).arg(pattern as u16).done();
-    let mut stipple = vec![0_u8; 128];
-    // SAFETY: the pattern has 32 rows of 32 bits.
-    with_plain_packing(has, || unsafe { gl::get_polygon_stipple(stipple.as_mut_ptr()) });
-    let command = emitter.command(ids::GL_POLYGON_STIPPLE).arg(stipple.as_ptr());
-    command.range(0, &stipple).done();
+    match Plain::in_program(driver) {
+        Some(plain) => {
+            let stipple = plain.polygon_stipple();
+            let command = emitter.command(ids::GL_POLYGON_STIPPLE).arg(stipple.as_ptr());
+            command.range(0, &stipple).done();
+        }
+        None => emitter.leave_out("the polygon stipple: a deleted buffer would get it"),
+    }
     if has((1, 4)) {
         for (name, count) in
             [(GL_POINT_SIZE_MIN, 1), (GL_POINT_SIZE_MAX, 1), (GL_POINT_DISTANCE_ATTENUATION, 3)]
@@ -401,7 +418,7 @@ fn map_points(target: u32, count: usize) -> Vec<u8> {
     points.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
-fn describe_pixel_operations(emitter: &mut Emitter, has: &impl Fn((u8, u8)) -> bool) {
+fn describe_pixel_operations(emitter: &mut Emitter) {
     let ([reference], function) =
         (gl::floats::<1>(GL_ALPHA_TEST_REF), gl::integer(GL_ALPHA_TEST_FUNC));
     emitter.command(ids::GL_ALPHA_FUNC).arg(function).arg(reference).done();
@@ -412,19 +429,27 @@ fn describe_pixel_operations(emitter: &mut Emitter, has: &impl Fn((u8, u8)) -> b
     emitter.command(ids::GL_INDEX_MASK).arg(gl::integer(GL_INDEX_WRITEMASK)).done();
     let ([x], [y]) = (gl::floats::<1>(GL_ZOOM_X), gl::floats::<1>(GL_ZOOM_Y));
     emitter.command(ids::GL_PIXEL_ZOOM).arg(x).arg(y).done();
-    for name in TRANSFERS {
-        let [value] = gl::floats::<1>(name);
-        emitter.command(ids::GL_PIXEL_TRANSFERF).arg(name).arg(value).done();
+    emitter.command(ids::GL_LIST_BASE).arg(gl::integer(constants::GL_LIST_BASE)).done();
+}
+
+/// Describes what changes the pixels that commands upload, read and draw: after the last upload of the context's description, and
+/// before a buffer is bound from which maps would be taken.
+pub fn describe_pixel_transfer(emitter: &mut Emitter, driver: &Gl) {
+    if !driver.has_pixel_transfer() {
+        return;
     }
+    for (name, _) in TRANSFERS {
+        emitter.command(ids::GL_PIXEL_TRANSFERF).arg(name).arg(driver.float(name)).done();
+    }
+    let Some(plain) = Plain::in_program(driver) else {
+        return emitter.leave_out("maps of pixels: a deleted buffer would get them");
+    };
     for at in 0..MAPS_OF_PIXELS {
         let map = GL_PIXEL_MAP_I_TO_I + at;
         let size = gl::integer(GL_PIXEL_MAP_I_TO_I_SIZE + at).clamp(1, VALUES_MAX);
-        let mut values = vec![0.0_f32; size as usize];
-        // SAFETY: the map has as many values.
-        with_plain_packing(has, || unsafe { gl::get_pixel_map(map, values.as_mut_ptr()) });
+        let values = plain.pixel_map(map, size as usize);
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         let command = emitter.command(ids::GL_PIXEL_MAPFV).arg(map).arg(size);
         command.arg(bytes.as_ptr()).range(2, &bytes).done();
     }
-    emitter.command(ids::GL_LIST_BASE).arg(gl::integer(constants::GL_LIST_BASE)).done();
 }

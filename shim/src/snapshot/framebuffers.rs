@@ -10,14 +10,14 @@ use std::collections::BTreeSet;
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
-    GL_BACK, GL_COLOR_ATTACHMENT0, GL_DEPTH_ATTACHMENT, GL_DRAW_BUFFER0, GL_DRAW_FRAMEBUFFER,
-    GL_FRAMEBUFFER, GL_FRAMEBUFFER_BINDING, GL_FRAMEBUFFER_COMPLETE,
+    GL_BACK, GL_COLOR_ATTACHMENT0, GL_DEPTH_ATTACHMENT, GL_DOUBLEBUFFER, GL_DRAW_BUFFER0,
+    GL_DRAW_FRAMEBUFFER, GL_FRAMEBUFFER, GL_FRAMEBUFFER_BINDING, GL_FRAMEBUFFER_COMPLETE,
     GL_FRAMEBUFFER_DEFAULT_FIXED_SAMPLE_LOCATIONS, GL_FRAMEBUFFER_DEFAULT_HEIGHT,
     GL_FRAMEBUFFER_DEFAULT_LAYERS, GL_FRAMEBUFFER_DEFAULT_SAMPLES, GL_FRAMEBUFFER_DEFAULT_WIDTH,
-    GL_FRONT, GL_MAX_COLOR_ATTACHMENTS, GL_MAX_DRAW_BUFFERS, GL_READ_FRAMEBUFFER,
-    GL_READ_FRAMEBUFFER_BINDING, GL_RENDERBUFFER, GL_STENCIL_ATTACHMENT, GL_TEXTURE_2D,
-    GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_3D, GL_TEXTURE_CUBE_MAP_ARRAY,
-    GL_UNPACK_ALIGNMENT,
+    GL_FRONT, GL_FRONT_AND_BACK, GL_FRONT_LEFT, GL_FRONT_RIGHT, GL_LEFT, GL_MAX_COLOR_ATTACHMENTS,
+    GL_MAX_DRAW_BUFFERS, GL_READ_FRAMEBUFFER, GL_READ_FRAMEBUFFER_BINDING, GL_RENDERBUFFER,
+    GL_RIGHT, GL_STENCIL_ATTACHMENT, GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY,
+    GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_3D, GL_TEXTURE_CUBE_MAP_ARRAY, GL_UNPACK_ALIGNMENT,
 };
 use gapii_state::read_back::Driver;
 use gapii_state::{Context, ContextApi, Framebuffer, Process, Ref, Renderbuffer, Texture};
@@ -61,6 +61,10 @@ const DEFAULTS: [(u32, (u8, u8)); 5] = [
     (GL_FRAMEBUFFER_DEFAULT_SAMPLES, (3, 1)),
     (GL_FRAMEBUFFER_DEFAULT_FIXED_SAMPLE_LOCATIONS, (3, 1)),
 ];
+
+/// Names of draw and read buffers that mean a front buffer, with or without others.
+const FRONTS: [u32; 6] =
+    [GL_FRONT, GL_FRONT_LEFT, GL_FRONT_RIGHT, GL_FRONT_AND_BACK, GL_LEFT, GL_RIGHT];
 
 /// The commands of OpenGL ES, or those of GL_OES_framebuffer_object.
 struct Commands {
@@ -749,20 +753,26 @@ fn describe_surface(emitter: &mut Emitter, commands: &Commands) {
     }
 }
 
-/// Describes the draw and read buffers of the default framebuffer of OpenGL. What they are in the beginning depends on the
-/// surface, so only others are described. GL_BACK and GL_FRONT stand for several buffers, and are no names for
-/// glDrawBuffers.
+/// Describes the draw and read buffers of the default framebuffer of OpenGL. GL_BACK and GL_FRONT stand for several buffers, and
+/// are no names for glDrawBuffers.
+///
+/// A surface with two buffers begins with GL_BACK. Of one with a single buffer Mesa 22.3 calls the buffer GL_FRONT or GL_BACK, as
+/// the last command did, and the draw buffer GL_BACK at first.
 fn describe_buffers_of_desktop(emitter: &mut Emitter) {
     let [drawn, read] = [GL_DRAW_BUFFER0, GL_READ_BUFFER_NAME].map(|name| gl::integer(name) as u32);
+    let has_two = gl::integer(GL_DOUBLEBUFFER) != 0;
+    if has_two && [drawn, read].iter().any(|buffer| FRONTS.contains(buffer)) {
+        emitter.leave_out("the front buffer of a surface");
+    }
     let others = (1..gl::integer(GL_MAX_DRAW_BUFFERS).clamp(1, 16) as u32)
         .any(|at| gl::integer(GL_DRAW_BUFFER0 + at) != 0);
-    match drawn {
-        _ if others => return describe_buffers(emitter),
-        GL_FRONT | GL_BACK => {}
-        _ => emitter.command(GL_DRAW_BUFFER).arg(drawn).done(),
+    if others {
+        return describe_buffers(emitter);
     }
-    if ![GL_FRONT, GL_BACK].contains(&read) {
-        emitter.command(GL_READ_BUFFER).arg(read).done();
+    for (id, buffer) in [(GL_DRAW_BUFFER, drawn), (GL_READ_BUFFER, read)] {
+        if !has_two || buffer != GL_BACK {
+            emitter.command(id).arg(buffer).done();
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use super::formats::Layout;
 use super::image_layer::resize;
 use super::like::Like;
 use super::pixels::Reader;
+use super::plain_pixels::Plain;
 use super::sibling::Alone;
 use super::surface_contents::Contents;
 use super::surface_depth::{Depth, copy_bound};
@@ -67,7 +68,11 @@ fn read(width: i32, height: i32) -> Option<Contents> {
     gl::clear_errors();
     // SAFETY: there is room for rows without gaps, of four bytes a pixel.
     unsafe {
-        gl::read_pixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, pixels.as_mut_ptr());
+        Plain::in_own_context().read_pixels(
+            (width, height),
+            (GL_RGBA, GL_UNSIGNED_BYTE),
+            pixels.as_mut_ptr(),
+        );
     }
     if gl::get_error() != 0 {
         return None;

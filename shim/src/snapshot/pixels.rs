@@ -22,6 +22,7 @@ use super::formats::{self, Encode, Layout, Part, Read, SameBits, Values};
 use super::gl::{self, clear_errors, prefers};
 use super::image_layer::{Image, Of, is_only_of_desktop, layer_of, resize};
 use super::levels::{Levels, can_be_base, face_of, level_integer, place_of};
+use super::plain_pixels::Plain;
 use crate::driver_calls::Gl;
 
 /// Reads images. The current context is the shim's own, and has initial state but for what this sets.
@@ -99,9 +100,9 @@ impl Reader {
         resize(out, pixels.checked_mul(layout.pixel_bytes())?)?;
         clear_errors();
         gl::bind_texture(target, texture);
-        let at = out.as_mut_ptr();
+        let (plain, at) = (Plain::in_own_context(), out.as_mut_ptr());
         // SAFETY: rows without gaps, of pixels that have as many bytes.
-        unsafe { gl::get_texture_image(target, level, layout.format, layout.kind, at) };
+        unsafe { plain.texture_image((target, level), (layout.format, layout.kind), at) };
         gl::bind_texture(target, 0);
         (gl::get_error() == 0).then_some(())
     }
@@ -400,9 +401,9 @@ impl Reader {
             return None;
         }
         resize(&mut self.read, bytes)?;
-        let out = self.read.as_mut_ptr();
+        let (plain, out) = (Plain::in_own_context(), self.read.as_mut_ptr());
         // SAFETY: rows without gaps, of pixels that have as many bytes.
-        unsafe { gl::read_pixels(0, 0, image.width, image.height, format, kind, out) };
+        unsafe { plain.read_pixels((image.width, image.height), (format, kind), out) };
         (gl::get_error() == 0).then_some(())
     }
 }

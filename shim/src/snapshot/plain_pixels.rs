@@ -1,71 +1,70 @@
-//! Reads of pixels for which the program's parameters of glPixelStore and glPixelTransfer are set aside.
+//! Reads of pixels as they are, row by row without gaps, whatever the program has set with glPixelStore and glPixelTransfer. The
+//! snapshot's only way to the driver's functions that write pixels to memory, so that no read forgets what is set.
 
-use gapii_commands::constants::*;
+use gapii_state::read_back::Aside;
 
-use super::gl;
+use super::gl::pixels;
+use crate::driver_calls::Gl;
 
-/// Parameters of glPixelTransferf.
-pub const TRANSFERS: [u32; 14] = [
-    GL_MAP_COLOR,
-    GL_MAP_STENCIL,
-    GL_INDEX_SHIFT,
-    GL_INDEX_OFFSET,
-    GL_RED_SCALE,
-    GL_RED_BIAS,
-    GL_GREEN_SCALE,
-    GL_GREEN_BIAS,
-    GL_BLUE_SCALE,
-    GL_BLUE_BIAS,
-    GL_ALPHA_SCALE,
-    GL_ALPHA_BIAS,
-    GL_DEPTH_SCALE,
-    GL_DEPTH_BIAS,
-];
-/// Parameters of glPixelStore that tell where the driver writes pixels, with values for rows without gaps.
-const PACK: [(u32, i32); 8] = [
-    (GL_PACK_SWAP_BYTES, 0),
-    (GL_PACK_LSB_FIRST, 0),
-    (GL_PACK_ROW_LENGTH, 0),
-    (GL_PACK_SKIP_ROWS, 0),
-    (GL_PACK_SKIP_PIXELS, 0),
-    (GL_PACK_SKIP_IMAGES, 0),
-    (GL_PACK_IMAGE_HEIGHT, 0),
-    (GL_PACK_ALIGNMENT, 1),
-];
-
-/// Has the driver leave pixels as they are, whatever the program has set for their transfer.
-pub fn with_plain_transfer(ask: impl FnOnce()) {
-    let set = |values: &[(u32, f32)]| {
-        values.iter().for_each(|(name, value)| gl::pixel_transfer(*name, *value));
-    };
-    let is_scale = |name| {
-        matches!(
-            name,
-            GL_RED_SCALE | GL_GREEN_SCALE | GL_BLUE_SCALE | GL_ALPHA_SCALE | GL_DEPTH_SCALE
-        )
-    };
-    let [before, plain] = [false, true].map(|is_plain| {
-        TRANSFERS.map(|name| match is_plain {
-            true => (name, f32::from(u8::from(is_scale(name)))),
-            false => (name, gl::floats::<1>(name)[0]),
-        })
-    });
-    set(&plain);
-    ask();
-    set(&before);
+/// Shows that the context has nothing set that changes pixels which are read.
+pub struct Plain<'d> {
+    /// What the program has set; `None` in a context of the shim's own.
+    _aside: Option<Aside<'d, Gl>>,
 }
 
-/// Has the driver write to memory, row by row, whatever the program has set for reading pixels.
-pub fn with_plain_packing(has: &impl Fn((u8, u8)) -> bool, ask: impl FnOnce()) {
-    let before = PACK.map(|(name, _)| (name, gl::integer(name)));
-    let bound = if has((2, 1)) { gl::integer(GL_PIXEL_PACK_BUFFER_BINDING) } else { 0 };
-    PACK.iter().for_each(|(name, value)| gl::pixel_store(*name, *value));
-    if bound != 0 {
-        gl::bind_buffer(GL_PIXEL_PACK_BUFFER, 0);
+impl<'d> Plain<'d> {
+    /// Puts aside what the program has set in its context, until this is dropped. `None` if the context could not be as before,
+    /// because another one has deleted the buffer to which pixels are read.
+    pub fn in_program(driver: &'d Gl) -> Option<Self> {
+        Some(Self { _aside: Some(Aside::put_of_pixels(driver)?) })
     }
-    ask();
-    if bound != 0 {
-        gl::bind_buffer(GL_PIXEL_PACK_BUFFER, bound.cast_unsigned());
+
+    /// For a context of the shim's own, in which rows have no gaps: an alignment of 1, or rows of four bytes a pixel.
+    pub const fn in_own_context() -> Self {
+        Self { _aside: None }
     }
-    before.iter().for_each(|(name, value)| gl::pixel_store(*name, *value));
+
+    /// `glReadPixels` of the lower left of the framebuffer, of a width and height, in a format and type.
+    ///
+    /// # Safety
+    /// There is room for the pixels.
+    pub unsafe fn read_pixels(
+        &self,
+        (width, height): (i32, i32),
+        (format, kind): (u32, u32),
+        out: *mut u8,
+    ) {
+        // SAFETY: the caller's duty.
+        unsafe { pixels::read_pixels(0, 0, width, height, format, kind, out) };
+    }
+
+    /// `glGetTexImage` of a level of the texture that is bound to a target, in a format and type.
+    ///
+    /// # Safety
+    /// As for [`Self::read_pixels`].
+    pub unsafe fn texture_image(
+        &self,
+        (target, level): (u32, i32),
+        (format, kind): (u32, u32),
+        out: *mut u8,
+    ) {
+        // SAFETY: the caller's duty.
+        unsafe { pixels::get_texture_image(target, level, format, kind, out) };
+    }
+
+    /// `glGetPolygonStipple`: 32 rows of 32 bits.
+    pub fn polygon_stipple(&self) -> Vec<u8> {
+        let mut stipple = vec![0; 128];
+        // SAFETY: there is room for the rows.
+        unsafe { pixels::get_polygon_stipple(stipple.as_mut_ptr()) };
+        stipple
+    }
+
+    /// `glGetPixelMapfv` of a map with so many values.
+    pub fn pixel_map(&self, map: u32, size: usize) -> Vec<f32> {
+        let mut values = vec![0.0; size];
+        // SAFETY: there is room for the values.
+        unsafe { pixels::get_pixel_map(map, values.as_mut_ptr()) };
+        values
+    }
 }

@@ -8,8 +8,8 @@
 
 use gapii_abi::spare_names;
 use gapii_commands::constants::{
-    GL_COLOR_ATTACHMENT0, GL_COLOR_BUFFER_BIT, GL_RGBA, GL_RGBA8, GL_SAMPLE_BUFFERS, GL_TEXTURE_2D,
-    GL_UNPACK_ALIGNMENT, GL_UNSIGNED_BYTE,
+    GL_COLOR_ATTACHMENT0, GL_COLOR_BUFFER_BIT, GL_RGBA8, GL_SAMPLE_BUFFERS, GL_TEXTURE_2D,
+    GL_UNPACK_ALIGNMENT,
 };
 use gapii_state::read_back::Aside;
 use gapii_state::{Context, Process};
@@ -101,11 +101,8 @@ pub fn bytes_of(width: i32, height: i32) -> Option<usize> {
 fn read(width: i32, height: i32) -> Option<Vec<u8>> {
     let bytes = bytes_of(width, height)?;
     let driver = Gl::current()?;
-    let _aside = Aside::put(&driver)?;
+    let aside = Aside::put(&driver)?;
     let mut pixels = vec![0; bytes];
-    // SAFETY: rows without gaps, four bytes a pixel.
-    unsafe {
-        gl::read_pixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, pixels.as_mut_ptr());
-    }
+    driver.read_pixels(&aside, width as u32, height as u32, pixels.as_mut_ptr());
     Some(pixels)
 }

@@ -83,7 +83,6 @@ const NOT_SEARCHED_OF_OPENGL: &[(&str, &[&str])] = &[
             "glWindowPos",
         ],
     ),
-    ("a snapshot reads pixels with it", &["glPixelTransfer"]),
     ("no query tells a priority", &["glPrioritizeTextures"]),
     ("the names of debug groups are missing", &["glPopDebugGroup", "glPushDebugGroup"]),
     (
@@ -184,7 +183,6 @@ const NOT_SEARCHED_OF_OPENGL: &[(&str, &[&str])] = &[
             "glMateriali",
             "glMultTransposeMatrix",
             "glMultiDraw",
-            "glPixelMapusv",
             "glPixelStoref",
             "glPointParameteriv",
             "glSamplerParameterI",

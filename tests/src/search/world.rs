@@ -51,6 +51,9 @@ pub struct World {
     /// Whether steps may come in other forms that do the same: not those of the ending, which other states than the model's
     /// follow.
     pub varies: bool,
+    /// Whether glPixelTransfer comes, or GL_UNPACK_SKIP_PIXELS and others of its kind do: Mesa 22.3 skips nothing of the images of a
+    /// texture with layers while pixels are changed.
+    pub transfers_pixels: bool,
     pub contexts: Vec<Context>,
     pub groups: Vec<Group>,
     pub buffers: Vec<Buffer>,
@@ -302,6 +305,7 @@ impl World {
             Random::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5851_F42D_4C95_7F2D);
         // Close seeds have close first numbers.
         (0..8).for_each(|_| _ = random.below(2));
+        let transfers_pixels = kind == Kind::Desktop && random.below(2) == 0;
         Self {
             kind,
             random,
@@ -309,6 +313,7 @@ impl World {
             thread: 0,
             current: [None; 3],
             varies: false,
+            transfers_pixels,
             contexts: Vec::new(),
             groups: Vec::new(),
             buffers: Vec::new(),

@@ -65,8 +65,7 @@ const QUESTIONS: &[(&str, u32)] = &[
     ("TEXTURE_COMPRESSION_HINT", 4),
 ];
 
-/// What the fixed functions of OpenGL have beside those of OpenGL ES 1. Not glPixelTransfer: a snapshot reads the pixels of
-/// surfaces with its parameters.
+/// What the fixed functions of OpenGL have beside those of OpenGL ES 1.
 const FIXED_VALUES: &[&str] = &[
     "glClearAccum 0.25f 0.5f 0.75f 1f",
     "glClearIndex 3f",
@@ -99,7 +98,18 @@ const FIXED_VALUES: &[&str] = &[
     "glMultiTexCoord2d GL_TEXTURE0 0.25d 0.75d",
     "glOrtho -1d 1d -1d 1d -1d 1d",
     "glPixelMapfv GL_PIXEL_MAP_R_TO_R 4 floats:1,0.5,0.25,0",
+    "glPixelMapfv GL_PIXEL_MAP_B_TO_B 2 floats:0.25,1",
     "glPixelMapuiv GL_PIXEL_MAP_I_TO_G 2 ints:0,0x7fffffff",
+    "glPixelMapusv GL_PIXEL_MAP_A_TO_A 2 bytes:4:5",
+    "glPixelTransferf GL_ALPHA_BIAS -0.125f",
+    "glPixelTransferf GL_DEPTH_SCALE 0.5f",
+    "glPixelTransferf GL_GREEN_BIAS 0.25f",
+    "glPixelTransferf GL_RED_SCALE 0.5f",
+    "glPixelTransferi GL_INDEX_OFFSET 2",
+    "glPixelTransferi GL_INDEX_SHIFT 1",
+    "glPixelTransferi GL_MAP_COLOR 0",
+    "glPixelTransferi GL_MAP_COLOR 1",
+    "glPixelTransferi GL_MAP_STENCIL 1",
     "glPixelZoom 2f -1.5f",
     "glPixelZoom 1f 1f",
     "glPolygonMode GL_FRONT GL_LINE",
@@ -141,6 +151,7 @@ const FIXED_CAPABILITIES: &[&str] = &[
 /// Numbers of the fixed functions, with their bytes.
 const FIXED_QUESTIONS: &[(&str, u32)] = &[
     ("ACCUM_CLEAR_VALUE", 16),
+    ("ALPHA_BIAS", 4),
     ("COLOR_MATERIAL_FACE", 4),
     ("COLOR_MATERIAL_PARAMETER", 4),
     ("CURRENT_FOG_COORDINATE", 4),
@@ -150,9 +161,13 @@ const FIXED_QUESTIONS: &[(&str, u32)] = &[
     ("CURRENT_RASTER_POSITION_VALID", 4),
     ("CURRENT_RASTER_TEXTURE_COORDS", 16),
     ("CURRENT_SECONDARY_COLOR", 16),
+    ("DEPTH_SCALE", 4),
     ("EDGE_FLAG", 4),
     ("FOG_COORDINATE_SOURCE", 4),
+    ("GREEN_BIAS", 4),
     ("INDEX_CLEAR_VALUE", 4),
+    ("INDEX_OFFSET", 4),
+    ("INDEX_SHIFT", 4),
     ("LIGHT_MODEL_COLOR_CONTROL", 4),
     ("LIGHT_MODEL_LOCAL_VIEWER", 4),
     ("LINE_STIPPLE_PATTERN", 4),
@@ -162,7 +177,10 @@ const FIXED_QUESTIONS: &[(&str, u32)] = &[
     ("MAP1_GRID_SEGMENTS", 4),
     ("MAP2_GRID_DOMAIN", 16),
     ("MAP2_GRID_SEGMENTS", 8),
+    ("MAP_COLOR", 4),
+    ("MAP_STENCIL", 4),
     ("POLYGON_MODE", 8),
+    ("RED_SCALE", 4),
     ("ZOOM_X", 4),
     ("ZOOM_Y", 4),
 ];
@@ -213,11 +231,19 @@ pub fn fixed_value(world: &mut World) -> bool {
         return false;
     }
     if world.chance(50) {
-        let step = world.one_of(FIXED_VALUES);
-        world.step(step);
-        return true;
+        return own_fixed_value(world);
     }
     es1::value_that(world, is_in_opengl)
+}
+
+/// Sets a value that OpenGL ES 1 does not have.
+fn own_fixed_value(world: &mut World) -> bool {
+    let step = world.one_of(FIXED_VALUES);
+    if step.starts_with("glPixelTransfer") && !world.transfers_pixels {
+        return false;
+    }
+    world.step(step);
+    true
 }
 
 /// Enables or disables one of the fixed functions.
@@ -397,10 +423,7 @@ fn compile(world: &mut World, list: usize, others: &[usize]) -> bool {
                 world.step(step);
             }
             3 => _ = es1::value_that(world, |step| is_in_opengl(step) && is_compiled(step)),
-            _ => {
-                let step = world.one_of(FIXED_VALUES);
-                world.step(step);
-            }
+            _ => _ = own_fixed_value(world),
         }
     }
     world.step("glEndList");
@@ -506,9 +529,26 @@ pub fn ask(world: &mut World) {
         world.step(format!("glGetTexGeniv GL_{coordinate} GL_TEXTURE_GEN_MODE out:4"));
         world.step(format!("glGetTexGenfv GL_{coordinate} GL_{plane}_PLANE out:16"));
     }
-    world.step("glGetPixelMapfv GL_PIXEL_MAP_R_TO_R out:16");
+    for (map, bytes) in [("R_TO_R", 16), ("B_TO_B", 8), ("A_TO_A", 8)] {
+        world.step(format!("glGetPixelMapfv GL_PIXEL_MAP_{map} out:{bytes}"));
+    }
     world.step("? glGetError");
     es1::ask_in_opengl(world, is_in_opengl);
+}
+
+/// Reads pixels as they are.
+pub fn transfer_plainly(world: &mut World) {
+    if !has_fixed(world) {
+        return;
+    }
+    for name in ["MAP_COLOR", "MAP_STENCIL", "INDEX_SHIFT", "INDEX_OFFSET"] {
+        world.step(format!("glPixelTransferi GL_{name} 0"));
+    }
+    for (name, value) in
+        [("RED_SCALE", 1), ("GREEN_BIAS", 0), ("ALPHA_BIAS", 0), ("DEPTH_SCALE", 1)]
+    {
+        world.step(format!("glPixelTransferf GL_{name} {value}f"));
+    }
 }
 
 /// State that would keep a draw from being seen.

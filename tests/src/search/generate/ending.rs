@@ -108,6 +108,7 @@ fn put_pixels_in_order(world: &mut World) {
         world.step("glBindBuffer GL_PIXEL_PACK_BUFFER 0");
         world.step("glBindBuffer GL_PIXEL_UNPACK_BUFFER 0");
     }
+    desktop::transfer_plainly(world);
 }
 
 /// State that would keep a draw from being seen.

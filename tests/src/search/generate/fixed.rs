@@ -136,6 +136,9 @@ pub fn value(world: &mut World) -> bool {
 
 pub fn pixel_store(world: &mut World) -> bool {
     let text = of(world, PIXEL_STORES);
+    if world.transfers_pixels && text.contains("UNPACK_SKIP") {
+        return false;
+    }
     world.step(text);
     true
 }

@@ -2,7 +2,7 @@
 
 use crate::search::generate::uniforms;
 use crate::search::shaders::{self, PARTS, RECIPES, Recipe, SEPARABLE};
-use crate::search::world::{Program, World};
+use crate::search::world::{Api, Program, World};
 
 fn shader(world: &mut World, source: &'static str) -> usize {
     let shader = world.count('h');
@@ -191,6 +191,11 @@ pub fn link_again(world: &mut World) -> bool {
         return false;
     }
     let Some(program) = any(world) else { return false };
+    // Mesa 22.3 links a program without shaders in the compatibility profile. A pipeline then has no stage of it, and stays
+    // valid for draws if it was before, which no other command makes it.
+    if world.api() == Api::Compatibility && world.programs[program].parts.len() == 1 {
+        return false;
+    }
     world.link(program);
     world.step(format!("glGetProgramiv g{program} GL_LINK_STATUS out:4"));
     true
