@@ -72,6 +72,7 @@ driver_functions! {
             mask: u32, filter: u32
         );
         bind_texture = GL_BIND_TEXTURE(target: u32, name: u32);
+        clamp_color = GL_CLAMP_COLOR(target: u32, clamp: u32);
         client_active_texture = GL_CLIENT_ACTIVE_TEXTURE(unit: u32);
         check_framebuffer = GL_CHECK_FRAMEBUFFER_STATUS(target: u32) -> u32;
         framebuffer_texture_2d = GL_FRAMEBUFFER_TEXTURE2D(

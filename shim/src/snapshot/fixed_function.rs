@@ -360,9 +360,8 @@ fn describe_rasterization(emitter: &mut Emitter, driver: &Gl, has: &impl Fn((u8,
         emitter.command(ids::GL_HINT).arg(*name).arg(gl::integer(*name)).done();
     }
     if has((3, 0)) {
-        for name in [GL_CLAMP_VERTEX_COLOR, GL_CLAMP_FRAGMENT_COLOR] {
-            emitter.command(ids::GL_CLAMP_COLOR).arg(name).arg(gl::integer(name)).done();
-        }
+        let clamp = gl::integer(GL_CLAMP_VERTEX_COLOR);
+        emitter.command(ids::GL_CLAMP_COLOR).arg(GL_CLAMP_VERTEX_COLOR).arg(clamp).done();
     }
 }
 

@@ -14,6 +14,7 @@
 //! loses it with that name. A context that is described later and holds the object makes another one. Whether another
 //! context or object uses the first one, too, is listed as missing.
 
+use core::mem;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
@@ -83,6 +84,8 @@ struct Group {
     in_part: Vec<Nameless>,
     /// Handles of the group's contexts that are described.
     contexts: Vec<u64>,
+    /// Whether the stream has what only a context of the compatibility profile can make.
+    has_fixed_functions: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -219,6 +222,13 @@ pub fn begin_group(context: &Context) {
             .collect()
     };
     with_group(context, |group| group.from_before = from_before);
+}
+
+/// Whether the stream lacks what a context of the compatibility profile, which this is, describes of its share group. It has it
+/// afterwards.
+pub fn is_first_of_fixed_functions(context: &Context) -> bool {
+    let had = with_group(context, |group| mem::replace(&mut group.has_fixed_functions, true));
+    had == Some(false)
 }
 
 /// Lists the objects that the context holds and that have lost their names since their share group was described.

@@ -103,6 +103,7 @@ mod texture_parameters;
 mod texture_units;
 mod textures;
 mod trial_links;
+mod unclamped;
 mod uncut;
 mod unflushed;
 mod uniforms;
@@ -121,6 +122,7 @@ use crossbeam_utils::Backoff;
 use gapii_abi::app::API_LEVEL_ZERO;
 use gapii_abi::atom::{SUBJECT, SubjectKind};
 use gapii_recorder::Recorder;
+use gapii_state::gl::lists::is_busy;
 use gapii_state::{Context, Process, Thread as State};
 
 use crate::capture::{self, EPOCH};
@@ -136,6 +138,7 @@ pub use owed::wait_until_sent;
 use sibling::{OnDemand, Sibling};
 use spare_context::SpareContext;
 use texture_parameters::Has;
+use unclamped::Unclamped;
 use unflushed::Stale;
 
 /// Epoch of the last capture whose stream describes the displays, contexts and surfaces of the process.
@@ -225,6 +228,11 @@ pub fn describe_current(recorder: &mut Recorder, state: &mut State, epoch: u64) 
         return forget_unfollowed(state, epoch);
     }
     let mut emitter = Emitter::new(recorder);
+    if state.context.as_deref().is_some_and(is_busy) {
+        emitter.leave_out("all of a context that became current while it compiled a display list");
+        emitter.finish();
+        return;
+    }
     match OneAtATime::wait(epoch) {
         Turn::Mine(_alone) => {
             wait_for_others(&mut emitter, state, epoch);
@@ -337,6 +345,7 @@ fn describe_context(emitter: &mut Emitter, state: &mut State, epoch: u64, since:
     let current = Current::of(state);
     let Some(context) = state.context.as_deref_mut() else { return };
     state.process.contexts().set_described(context.handle, epoch);
+    let unclamped = Unclamped::begin(context);
     let describes_group = context.group.described.swap(epoch, Relaxed) != epoch;
     if describes_group {
         emitter.subject(SubjectKind::Group, context.group.number());
@@ -351,6 +360,7 @@ fn describe_context(emitter: &mut Emitter, state: &mut State, epoch: u64, since:
         if is_new {
             emitter.subject(SubjectKind::Context, context.handle);
         }
+        describe_group_of_fixed_functions(emitter, context);
         if let Since::Before { describes_images } = since {
             let stale = Stale { images: !describes_images, others: !describes_group };
             unflushed::describe(emitter, &state.process, context, stale);
@@ -363,6 +373,7 @@ fn describe_context(emitter: &mut Emitter, state: &mut State, epoch: u64, since:
             current.settle_viewport(emitter);
         }
         describe_own(emitter, &state.process, context, surface.as_ref());
+        unclamped.describe(emitter);
         identity::leave_out_uses(emitter, context);
         if let Some(current) = &current {
             identity::end_context(emitter, &state.process, context, current);
@@ -400,7 +411,14 @@ fn describe_group(
         syncs::describe(emitter, context);
         labels::describe_group(emitter, context);
     }
-    if context.api.has_fixed_function(context.version) {
+    describe_group_of_fixed_functions(emitter, context);
+}
+
+/// Describes what a share group has that only contexts of the compatibility profile can make, if the stream does not have it yet.
+fn describe_group_of_fixed_functions(emitter: &mut Emitter, context: &Context) {
+    if context.api.has_fixed_function(context.version)
+        && identity::is_first_of_fixed_functions(context)
+    {
         assembly_programs::describe(emitter, context);
         lists::describe(emitter, context);
     }

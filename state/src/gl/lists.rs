@@ -126,6 +126,21 @@ fn split(words: &[u64]) -> Option<(KeptCommand<'_>, &[u64])> {
 }
 
 impl<'a> KeptCommand<'a> {
+    /// Returns the lists that the command calls, as long as the base of lists is 0.
+    pub fn called(&self) -> Vec<u32> {
+        use gapii_commands::ids::{GL_CALL_LIST, GL_CALL_LISTS};
+        let mut arguments = Arguments::of(self);
+        match self.id {
+            GL_CALL_LIST => vec![arguments.take()],
+            GL_CALL_LISTS => {
+                let (count, kind) = (arguments.take::<i32>(), arguments.take());
+                let lists = arguments.take();
+                (0..i64::from(count)).map(|at| number(self, kind, lists, at) as u32).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Returns the memory that the command read.
     pub fn pieces(&self) -> impl Iterator<Item = KeptPiece<'a>> + use<'a> {
         let mut rest = self.pieces;

@@ -516,6 +516,15 @@ impl World {
         }
     }
 
+    /// Whether the program may be linked once more.
+    ///
+    /// Mesa 22.3 links a program without shaders, as glCreateShaderProgramv makes it, in the compatibility profile. It crashes if
+    /// another context uses the program. A pipeline then has no stage of it, and stays valid for draws if it was before,
+    /// which no command makes it.
+    pub fn may_link_again(&self, program: usize) -> bool {
+        self.api() != Api::Compatibility || self.programs[program].parts.len() != 1
+    }
+
     /// Notes that a program was linked in the thread's context.
     pub fn linked(&mut self, program: usize) {
         let here = self.at();

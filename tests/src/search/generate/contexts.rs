@@ -175,7 +175,7 @@ pub fn make_current(world: &mut World, context: usize) {
     if had_none && world.here().framebuffer.is_some() && world.version() >= (3, 0) {
         // In Mesa it is GL_FRONT if the surface was first made current while a framebuffer was bound, as in a replay.
         world.step("glBindFramebuffer GL_FRAMEBUFFER 0");
-        world.step("glReadBuffer GL_BACK");
+        pbuffers::read_its_buffer(world);
     }
     if needs_surface {
         // The contents of a new surface are undefined.

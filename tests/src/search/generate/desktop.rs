@@ -1,6 +1,8 @@
 //! What only OpenGL has: state of every profile and of the compatibility profile, immediate mode, display lists, pixels at
 //! the raster position, and textures of one dimension and of rectangles.
 
+use std::collections::BTreeSet;
+
 use crate::search::generate::es1;
 use crate::search::world::{Api, World};
 
@@ -260,7 +262,7 @@ pub fn immediate(world: &mut World) -> bool {
     if !may_begin(world) {
         return false;
     }
-    vertices(world);
+    vertices(world, false);
     world.drawn();
     world.step("? glGetError");
     world.step("glReadPixels 0 0 8 8 GL_RGBA GL_UNSIGNED_BYTE out:4096");
@@ -282,27 +284,22 @@ fn may_begin(world: &World) -> bool {
 }
 
 /// The commands from glBegin to glEnd.
-fn vertices(world: &mut World) {
+///
+/// In a list, all attributes that change are set before the first vertex: Mesa 22.3 gives vertices before the change what was set
+/// when a list was compiled last.
+fn vertices(world: &mut World, is_compiled: bool) {
     let mode =
         world.one_of(&["TRIANGLES", "QUADS", "POLYGON", "LINE_LOOP", "POINTS", "QUAD_STRIP"]);
     world.step(format!("glBegin GL_{mode}"));
+    let mut set = BTreeSet::new();
+    for _ in 0..if is_compiled { world.below(5) } else { 0 } {
+        let step = any_attribute(world);
+        set.insert(family(&step));
+        world.step(step);
+    }
     for _ in 0..3 + world.below(4) {
-        let step = world.one_of(&[
-            "glColor4f 0.25f 0.75f 0.5f 1f",
-            "glColor3ub 255 64 128",
-            "glNormal3f 0f 0.5f 0.75f",
-            "glTexCoord2f 0.25f 0.5f",
-            "glMultiTexCoord3f GL_TEXTURE1 0.5f 0.25f 0.75f",
-            "glEdgeFlag 0",
-            "glFogCoordf 0.25f",
-            "glMaterialfv GL_FRONT_AND_BACK GL_DIFFUSE floats:0.5,0.25,1,1",
-            "glSecondaryColor3f 0.5f 0.25f 0f",
-            "glVertexAttrib4f 2 0.25f 0.5f 0.75f 1f",
-        ]);
-        if world.chance(50) {
-            world.step(step);
-        } else {
-            let step = attribute(world);
+        let step = any_attribute(world);
+        if !is_compiled || set.contains(&family(&step)) {
             world.step(step);
         }
         let [x, y] = [(); 2].map(|()| world.one_of(&["-0.5f", "0f", "0.25f", "0.75f"]));
@@ -314,6 +311,30 @@ fn vertices(world: &mut World) {
         }
     }
     world.step("glEnd");
+}
+
+/// The commands of an attribute, without the number and the type of its values.
+fn family(step: &str) -> String {
+    step.chars().take_while(|letter| !letter.is_ascii_digit() && *letter != ' ').collect()
+}
+
+fn any_attribute(world: &mut World) -> String {
+    if world.chance(50) {
+        return attribute(world);
+    }
+    let step = world.one_of(&[
+        "glColor4f 0.25f 0.75f 0.5f 1f",
+        "glColor3ub 255 64 128",
+        "glNormal3f 0f 0.5f 0.75f",
+        "glTexCoord2f 0.25f 0.5f",
+        "glMultiTexCoord3f GL_TEXTURE1 0.5f 0.25f 0.75f",
+        "glEdgeFlag 0",
+        "glFogCoordf 0.25f",
+        "glMaterialfv GL_FRONT_AND_BACK GL_DIFFUSE floats:0.5,0.25,1,1",
+        "glSecondaryColor3f 0.5f 0.25f 0f",
+        "glVertexAttrib4f 2 0.25f 0.5f 0.75f 1f",
+    ]);
+    step.to_owned()
 }
 
 /// A command of an attribute of vertices, in one of its forms.
@@ -412,7 +433,7 @@ fn compile(world: &mut World, list: usize, others: &[usize]) -> bool {
     world.step(format!("glNewList d{list} {mode}"));
     for _ in 0..1 + world.below(5) {
         match world.below(6) {
-            0 => vertices(world),
+            0 => vertices(world, true),
             1 if world.chance(50) => match world.some_of(others).filter(|other| *other < list) {
                 // Lists of lower numbers do not call those of higher ones.
                 Some(other) => world.step(format!("glCallList d{other}")),

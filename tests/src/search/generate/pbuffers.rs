@@ -1,6 +1,6 @@
 //! Pbuffers: making and clearing them.
 
-use crate::search::world::World;
+use crate::search::world::{Api, World};
 
 /// Makes a pbuffer. Returns its number.
 pub fn pbuffer(world: &mut World, attributes: &str) -> usize {
@@ -9,6 +9,13 @@ pub fn pbuffer(world: &mut World, attributes: &str) -> usize {
         "s{surface}= eglCreatePbufferSurface display config ints:EGL_WIDTH,32,EGL_HEIGHT,32,{attributes}EGL_NONE"
     ));
     surface
+}
+
+/// Reads the buffer of a pbuffer under the name that it has at first. Mesa keeps the name for each surface of a context, and no query
+/// tells that of a surface which is not current.
+pub fn read_its_buffer(world: &mut World) {
+    let name = if world.api() == Api::Es { "GL_BACK" } else { "GL_FRONT" };
+    world.step(format!("glReadBuffer {name}"));
 }
 
 /// Clears the surface to which the context draws, all of it.
@@ -21,7 +28,7 @@ pub fn clear(world: &mut World) {
     if world.version() >= (3, 0) {
         world.step("glDisable GL_RASTERIZER_DISCARD");
         // In Mesa it is GL_FRONT, which no command can set, if the surface was made current while a framebuffer was bound.
-        world.step("glReadBuffer GL_BACK");
+        read_its_buffer(world);
     }
     for step in [
         "glDisable GL_SCISSOR_TEST",

@@ -2,7 +2,7 @@
 
 use crate::search::generate::uniforms;
 use crate::search::shaders::{self, PARTS, RECIPES, Recipe, SEPARABLE};
-use crate::search::world::{Api, Program, World};
+use crate::search::world::{Program, World};
 
 fn shader(world: &mut World, source: &'static str) -> usize {
     let shader = world.count('h');
@@ -191,9 +191,7 @@ pub fn link_again(world: &mut World) -> bool {
         return false;
     }
     let Some(program) = any(world) else { return false };
-    // Mesa 22.3 links a program without shaders in the compatibility profile. A pipeline then has no stage of it, and stays
-    // valid for draws if it was before, which no other command makes it.
-    if world.api() == Api::Compatibility && world.programs[program].parts.len() == 1 {
+    if !world.may_link_again(program) {
         return false;
     }
     world.link(program);

@@ -519,6 +519,8 @@ fn of_program(world: &mut World, program: usize) {
     };
     of_link(world);
     // What the next link makes of it.
-    world.link(program);
-    of_link(world);
+    if world.may_link_again(program) {
+        world.link(program);
+        of_link(world);
+    }
 }

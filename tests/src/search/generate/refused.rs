@@ -93,6 +93,7 @@ const NAMING: &[&str] = &[
     "glBindRenderbuffer",
     "glDelete",
     "glEGLImageTarget",
+    "glNewList",
 ];
 
 /// One of the thread's latest commands again, with a name that no object has.
