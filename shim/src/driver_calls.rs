@@ -6,11 +6,12 @@ use core::ffi::c_char;
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
-    GL_BACK, GL_DOUBLEBUFFER, GL_FRONT, GL_RGBA, GL_UNSIGNED_BYTE, GLX_HEIGHT, GLX_RENDER_TYPE,
+    GL_BACK, GL_DOUBLEBUFFER, GL_FRAMEBUFFER_COMPLETE, GL_FRONT, GL_READ_FRAMEBUFFER,
+    GL_READ_FRAMEBUFFER_BINDING, GL_RGBA, GL_UNSIGNED_BYTE, GLX_HEIGHT, GLX_RENDER_TYPE,
     GLX_RGBA_TYPE, GLX_WIDTH,
 };
 use gapii_state::ContextApi;
-use gapii_state::read_back::{Aside, Driver};
+use gapii_state::read_back::{Aside, Driver, NEVER};
 
 use crate::driver_functions as driver;
 use crate::generated::ids;
@@ -223,6 +224,19 @@ impl Driver for Gl {
 
     fn pixel_transfer(&self, name: u32, value: f32) {
         driver::pixel_transfer(name, value);
+    }
+
+    /// glClearTexImage of Mesa 22.3 uses what the last draw or read has found. A read of no pixels is one, in a framebuffer that
+    /// refuses none.
+    fn settle_pixel_transfer(&self) {
+        let can_read = self.is_at_least(NEVER, (3, 0))
+            && self.integer(GL_READ_FRAMEBUFFER_BINDING) == 0
+            && driver::check_framebuffer(GL_READ_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
+        if can_read {
+            let (format, kind, out) = (GL_RGBA, GL_UNSIGNED_BYTE, core::ptr::null_mut());
+            // SAFETY: no pixels are written.
+            unsafe { driver::pixels::read_pixels(0, 0, 0, 0, format, kind, out) };
+        }
     }
 
     fn bind_buffer(&self, target: u32, buffer: u32) -> bool {

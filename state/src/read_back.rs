@@ -43,6 +43,8 @@ pub trait Driver {
     fn pixel_store(&self, name: u32, value: u32);
     /// `glPixelTransferf`
     fn pixel_transfer(&self, name: u32, value: f32);
+    /// Has the driver look at what glPixelTransfer has set, where a command might use what an earlier one has found.
+    fn settle_pixel_transfer(&self) {}
     /// `glBindBuffer`. False if the driver has no such function.
     fn bind_buffer(&self, target: u32, buffer: u32) -> bool;
     /// `glIsBuffer`
@@ -183,7 +185,16 @@ impl<'d, D: Driver> Aside<'d, D> {
 
 impl<D: Driver> Drop for Aside<'_, D> {
     fn drop(&mut self) {
-        for (setting, value) in self.taken.iter().rev().flatten() {
+        let all = || self.taken.iter().rev().flatten();
+        let is_transfer = |setting: &Setting| matches!(setting, Setting::Transfer(..));
+        // They were put aside last, so nothing else is restored before.
+        for (setting, value) in all().filter(|(setting, _)| is_transfer(setting)) {
+            setting.set(self.driver, *value);
+        }
+        if all().any(|(setting, _)| is_transfer(setting)) {
+            self.driver.settle_pixel_transfer();
+        }
+        for (setting, value) in all().filter(|(setting, _)| !is_transfer(setting)) {
             setting.set(self.driver, *value);
         }
     }

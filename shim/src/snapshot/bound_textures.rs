@@ -1,7 +1,7 @@
 //! Pixels of a texture that has lost its name and that a texture unit of the program's context holds: a vertex shader
 //! fetches the texels, and a transform feedback writes them ([`super::feedback`]). Of a buffer texture these are contents
 //! of its buffer. Not read are samples, stencil, depth of other than 16, 24 and 32 (float) bits, compressed formats,
-//! levels of cube maps without all six faces, and what a draw must not sample ([`super::levels`]).
+//! textures of one dimension and of rectangles, levels of cube maps without all six faces, and what a draw must not sample ([`super::levels`]).
 
 use core::ops::Range;
 

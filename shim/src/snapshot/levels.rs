@@ -13,7 +13,7 @@ use gapii_commands::constants::{
     GL_TEXTURE_BASE_LEVEL, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY,
     GL_TEXTURE_CUBE_MAP_NEGATIVE_Z, GL_TEXTURE_CUBE_MAP_POSITIVE_X, GL_TEXTURE_DEPTH,
     GL_TEXTURE_DEPTH_SIZE, GL_TEXTURE_HEIGHT, GL_TEXTURE_IMMUTABLE_LEVELS,
-    GL_TEXTURE_INTERNAL_FORMAT, GL_TEXTURE_STENCIL_SIZE, GL_TEXTURE_WIDTH,
+    GL_TEXTURE_INTERNAL_FORMAT, GL_TEXTURE_RECTANGLE, GL_TEXTURE_STENCIL_SIZE, GL_TEXTURE_WIDTH,
 };
 use gapii_state::read_back::Driver as _;
 use gapii_state::{Texture, TextureImage};
@@ -159,6 +159,7 @@ fn asked(face: u32, level: i32) -> Option<Level> {
 /// The last level that a texture of this target can have. The driver refuses to tell about others.
 fn last_level(target: u32) -> i32 {
     let longest = match target {
+        GL_TEXTURE_RECTANGLE => return 0,
         GL_TEXTURE_3D => GL_MAX_3D_TEXTURE_SIZE,
         GL_TEXTURE_CUBE_MAP | GL_TEXTURE_CUBE_MAP_ARRAY => GL_MAX_CUBE_MAP_TEXTURE_SIZE,
         _ => GL_MAX_TEXTURE_SIZE,

@@ -180,6 +180,7 @@ pub fn describe(recorder: &mut Recorder, state: &mut State, epoch: u64) -> Resul
         }
         Turn::Mine(_alone) => {
             wait_for_others(&mut emitter, state, epoch);
+            let unclamped = Unclamped::begin();
             let is_first = PROCESS_IN.load(Acquire) != epoch;
             if is_first {
                 emitter.subject(SubjectKind::Process, OBJECTS);
@@ -200,12 +201,8 @@ pub fn describe(recorder: &mut Recorder, state: &mut State, epoch: u64) -> Resul
                 let is_current = state.context.is_some();
                 syncs::describe_egl(&mut emitter, &state.process, is_current);
             }
-            describe_context(
-                &mut emitter,
-                state,
-                epoch,
-                Since::Before { describes_images: is_first },
-            );
+            let since = Since::Before { describes_images: is_first };
+            describe_context(&mut emitter, state, epoch, since, &unclamped);
             current::describe_destroyed(&mut emitter, state);
         }
         Turn::TooLong => emitter.leave_out(TOO_LONG),
@@ -236,7 +233,8 @@ pub fn describe_current(recorder: &mut Recorder, state: &mut State, epoch: u64) 
     match OneAtATime::wait(epoch) {
         Turn::Mine(_alone) => {
             wait_for_others(&mut emitter, state, epoch);
-            describe_context(&mut emitter, state, epoch, Since::Now);
+            let unclamped = Unclamped::begin();
+            describe_context(&mut emitter, state, epoch, Since::Now, &unclamped);
         }
         Turn::Outdated => {}
         Turn::TooLong => emitter.leave_out(TOO_LONG),
@@ -340,12 +338,17 @@ enum Since {
     },
 }
 
-fn describe_context(emitter: &mut Emitter, state: &mut State, epoch: u64, since: Since) {
+fn describe_context(
+    emitter: &mut Emitter,
+    state: &mut State,
+    epoch: u64,
+    since: Since,
+    unclamped: &Unclamped,
+) {
     let (surface, read_apart) = (Drawn::of(state), ReadApart::of(state));
     let current = Current::of(state);
     let Some(context) = state.context.as_deref_mut() else { return };
     state.process.contexts().set_described(context.handle, epoch);
-    let unclamped = Unclamped::begin(context);
     let describes_group = context.group.described.swap(epoch, Relaxed) != epoch;
     if describes_group {
         emitter.subject(SubjectKind::Group, context.group.number());

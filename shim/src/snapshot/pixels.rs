@@ -23,6 +23,7 @@ use super::gl::{self, clear_errors, prefers};
 use super::image_layer::{Image, Of, is_only_of_desktop, layer_of, resize};
 use super::levels::{Levels, can_be_base, face_of, level_integer, place_of};
 use super::plain_pixels::Plain;
+use super::unclamped::Unclamped;
 use crate::driver_calls::Gl;
 
 /// Reads images. The current context is the shim's own, and has initial state but for what this sets.
@@ -41,7 +42,9 @@ impl Reader {
         let framebuffer = gl::new_framebuffer(GL_READ_FRAMEBUFFER);
         gl::pixel_store(GL_PACK_ALIGNMENT, 1);
         let mut vertex_array = 0;
-        if Gl::of_thread()?.api() != ContextApi::Es {
+        let driver = Gl::of_thread()?;
+        Unclamped::set(&driver);
+        if driver.api() != ContextApi::Es {
             // SAFETY: there is room for one name.
             unsafe { gl::gen_vertex_arrays(1, &raw mut vertex_array) };
             gl::bind_vertex_array(vertex_array);

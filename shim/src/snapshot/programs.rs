@@ -15,9 +15,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use gapii_abi::spare_names;
 use gapii_commands::constants::{
     GL_ACTIVE_ATTRIBUTES, GL_ATTACHED_SHADERS, GL_CURRENT_PROGRAM, GL_LINK_STATUS,
-    GL_PROGRAM_BINARY_LENGTH, GL_PROGRAM_SEPARABLE, GL_VALIDATE_STATUS,
+    GL_PROGRAM_BINARY_LENGTH, GL_PROGRAM_SEPARABLE, GL_VALIDATE_STATUS, GL_VERTEX_SHADER,
 };
-use gapii_state::{Context, Link, LinkParameters, Process, Program as State, Ref};
+use gapii_state::{Context, Link, LinkParameters, Process, Program as State, Ref, Stage};
 
 use super::emit::Emitter;
 use super::shaders::{self, make_shader};
@@ -310,8 +310,12 @@ impl Program {
         if self.is_linked && link.stages.iter().any(|stage| !stage.is_compiled) {
             emitter.leave_out_of("shader binaries of program", self.name);
         }
-        // A link without shaders fails as the binary did.
         let stages = if link.is_binary { &[] } else { &link.stages[..] };
+        // A link without shaders, or of a binary, may fail in the program's context and succeed in the replay's: Mesa 22.3 links
+        // without shaders in the compatibility profile. No driver links one that is not compiled.
+        let uncompiled = [Stage { kind: GL_VERTEX_SHADER, ..Stage::default() }];
+        let fails = !self.is_linked && core::ptr::eq(link, &raw const self.state.last_link);
+        let stages = if fails && stages.is_empty() { &uncompiled } else { stages };
         for (at, stage) in (spare_names::FIRST..).zip(stages) {
             make_shader(emitter, at, stage.kind, &stage.source);
             if stage.is_compiled {

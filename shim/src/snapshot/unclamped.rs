@@ -3,28 +3,36 @@
 //! colors of blending, clears, fog and texture environments (OpenGL 4.6, compatibility profile, 22.1).
 
 use gapii_commands::constants::{GL_CLAMP_FRAGMENT_COLOR, GL_FALSE};
-use gapii_state::Context;
+use gapii_state::ContextApi;
+use gapii_state::read_back::{Driver, NEVER};
 
 use super::emit::Emitter;
 use super::gl;
+use crate::driver_calls::Gl;
 use crate::generated::ids::GL_CLAMP_COLOR;
 
 /// The clamping is off until this is dropped.
 pub struct Unclamped {
     /// What the program has set; `None` if the context has no clamping.
-    before: Option<i32>,
+    before: Option<u32>,
 }
 
 impl Unclamped {
-    /// In the program's current context.
-    pub fn begin(context: &Context) -> Self {
-        let has_clamping = context.api.has_fixed_function(context.version)
-            && context.has(gapii_state::read_back::NEVER, (3, 0));
-        let before = has_clamping.then(|| gl::integer(GL_CLAMP_FRAGMENT_COLOR));
-        if before.is_some() {
-            gl::clamp_color(GL_CLAMP_FRAGMENT_COLOR, GL_FALSE);
+    /// In the program's context, if one is current.
+    pub fn begin() -> Self {
+        let driver = Gl::current().filter(has_clamping);
+        let before = driver.as_ref().map(|driver| driver.integer(GL_CLAMP_FRAGMENT_COLOR));
+        if let Some(driver) = driver {
+            Self::set(&driver);
         }
         Self { before }
+    }
+
+    /// Switches it off for good in the current context, which is the shim's own.
+    pub fn set(driver: &Gl) {
+        if has_clamping(driver) {
+            gl::clamp_color(GL_CLAMP_FRAGMENT_COLOR, GL_FALSE);
+        }
     }
 
     /// Describes the clamping.
@@ -38,7 +46,11 @@ impl Unclamped {
 impl Drop for Unclamped {
     fn drop(&mut self) {
         if let Some(before) = self.before {
-            gl::clamp_color(GL_CLAMP_FRAGMENT_COLOR, before as u32);
+            gl::clamp_color(GL_CLAMP_FRAGMENT_COLOR, before);
         }
     }
+}
+
+fn has_clamping(driver: &Gl) -> bool {
+    driver.api() == ContextApi::Compatibility && driver.is_at_least(NEVER, (3, 0))
 }

@@ -260,6 +260,7 @@ const PERMITTED: &[Permitted] = &[
             || has_unfit_levels(steps)
             || may_be_inner_view(steps)
             || may_be_in_image_unit(steps)
+            || has_lines(steps)
             || may_lose_samples(steps)
             || may_lose_blocks(steps)
     }),
@@ -271,6 +272,14 @@ const PERMITTED: &[Permitted] = &[
         count(before_attach(steps), &["glPushDebugGroup"]) > 0
     }),
 ];
+
+/// Whether a texture of one dimension or of a rectangle may have been deleted: the shim has no shader that shows it.
+fn has_lines(steps: &[String]) -> bool {
+    let targets = [" GL_TEXTURE_1D ", " GL_TEXTURE_1D_ARRAY ", " GL_TEXTURE_RECTANGLE "];
+    let before = before_described(steps);
+    count(before, &["glDeleteTextures"]) > 0
+        && before.iter().any(|step| targets.iter().any(|target| step.contains(target)))
+}
 
 /// Whether an image with several samples may have been deleted. Without a name no other context can read it, and commands of
 /// the program's context read it resolved only: OpenGL ES 3.2, 16.2.1.
