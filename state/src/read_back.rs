@@ -302,6 +302,8 @@ mod tests {
         values: RefCell<BTreeMap<u32, u32>>,
         /// The read buffer of the default framebuffer.
         back: Cell<u32>,
+        /// A scale of glPixelTransfer, as the driver has looked at it.
+        settled: Cell<f32>,
     }
 
     impl Model {
@@ -309,7 +311,8 @@ mod tests {
             let values = RefCell::new(values.iter().copied().collect());
             let extensions = extensions.to_vec();
             let api = ContextApi::Es;
-            Self { api, version, extensions, values, back: Cell::new(GL_BACK) }
+            let (back, settled) = (Cell::new(GL_BACK), Cell::new(0.0));
+            Self { api, version, extensions, values, back, settled }
         }
 
         /// A context of desktop OpenGL.
@@ -393,6 +396,9 @@ mod tests {
         }
         fn pixel_transfer(&self, name: u32, value: f32) {
             self.set(name, value.to_bits());
+        }
+        fn settle_pixel_transfer(&self) {
+            self.settled.set(self.float(GL_RED_SCALE));
         }
         fn is_enabled(&self, capability: u32) -> bool {
             self.knows(capability);
@@ -532,6 +538,7 @@ mod tests {
             for (name, value) in &bent {
                 assert_eq!(model.get(*name), *value, "{name:#x}");
             }
+            assert_eq!(model.settled.get().to_bits(), 1.25_f32.to_bits(), "the driver has looked");
         };
         check(|model| Aside::put(model));
         check(|model| Aside::put_of_pixels(model));
