@@ -1,8 +1,8 @@
 //! Shaders, programs with linked and pending state, uniforms, pipelines.
 
 use crate::search::generate::uniforms;
-use crate::search::shaders::{self, PARTS, RECIPES, Recipe, SEPARABLE};
-use crate::search::world::{Program, World};
+use crate::search::shaders::{self, PARTS, RECIPES, Recipe, SEPARABLE, SIMPLEST};
+use crate::search::world::{Api, Program, World};
 
 fn shader(world: &mut World, source: &'static str) -> usize {
     let shader = world.count('h');
@@ -24,8 +24,14 @@ fn add(world: &mut World, program: Program) -> usize {
 
 fn recipe(world: &mut World) -> Recipe {
     let version = world.version();
-    let known: Vec<Recipe> =
-        RECIPES.iter().filter(|recipe| version >= recipe.since).copied().collect();
+    // Contexts of OpenGL refuse the shaders of OpenGL ES 2. Mesa's cache of shaders knows sources only, and takes those that a
+    // context of OpenGL ES has compiled.
+    let is_taken = |recipe: &Recipe| world.api() == Api::Es || recipe.sources != SIMPLEST.sources;
+    let known: Vec<Recipe> = RECIPES
+        .iter()
+        .filter(|recipe| version >= recipe.since && is_taken(recipe))
+        .copied()
+        .collect();
     world.one_of(&known)
 }
 
