@@ -26,6 +26,7 @@
 
 pub mod activity;
 mod alignment;
+pub mod anonymise;
 mod causes;
 pub mod command_role;
 pub mod diff;

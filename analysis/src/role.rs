@@ -1,9 +1,9 @@
-//! What commands do: `role` items of the descriptions (`docs/apilang.md`), in a table by the ids of commands. A command
-//! that this build does not know has no role.
+//! What commands do, and what some of their parameters are: `role` items of the descriptions (`docs/apilang.md`), in tables by
+//! the ids of commands. A command that this build does not know has no role, and its parameters have none.
 
 use gapii_commands::{COUNT, CommandId};
 
-pub use crate::generated::roles::Role;
+pub use crate::generated::roles::{ParamRole, Role};
 
 /// By id: a bit for each role of the command.
 static ROLES: [u64; COUNT] = {
@@ -59,9 +59,60 @@ macro_rules! roles {
 }
 pub(crate) use roles;
 
+impl ParamRole {
+    /// Whether the parameter of this index has the role.
+    pub fn is_of(self, command: Option<CommandId>, param: usize) -> bool {
+        let params = Self::PARAMS[self as usize];
+        command.is_some_and(|command| params.binary_search(&(command, param)).is_ok())
+    }
+}
+
+/// Defines the roles of parameters, each with its parameters in the order of their commands' ids.
+macro_rules! params {
+    ($($role:ident [$($command:ident $param:literal)*];)*) => {
+        /// A role of parameters in a trace without contents.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum ParamRole {
+            $(
+                #[doc = concat!("Parameters with the role `", stringify!($role), "` of the descriptions.")]
+                $role,
+            )*
+        }
+
+        impl ParamRole {
+            /// The parameters of each role.
+            pub(crate) const PARAMS: &[&[(gapii_commands::CommandId, usize)]] =
+                &[$(&[$((gapii_commands::CommandId::$command, $param)),*]),*];
+        }
+    };
+}
+pub(crate) use params;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn roles_of_parameters_are_told_by_their_indices() {
+        for (name, param, role, is_of) in [
+            ("glShaderSource", 3, ParamRole::Structure, true),
+            ("glShaderSource", 2, ParamRole::Structure, false),
+            ("glTexParameteriv", 2, ParamRole::Structure, true),
+            ("glUniform4iv", 2, ParamRole::Structure, false),
+            ("glGetUniformiv", 2, ParamRole::Structure, false),
+            ("zeDriverGet", 0, ParamRole::Structure, true),
+            ("glVertex3i", 1, ParamRole::Content, true),
+            ("glVertexAttribI4i", 0, ParamRole::Content, false),
+            ("glVertexAttribI4i", 4, ParamRole::Content, true),
+        ] {
+            let command = CommandId::named(name);
+            assert!(command.is_some(), "{name}");
+            assert_eq!(role.is_of(command, param), is_of, "{name} {param}");
+        }
+        for params in ParamRole::PARAMS {
+            assert!(params.is_sorted(), "the search is binary");
+        }
+    }
 
     #[test]
     fn roles_are_told_by_command() {

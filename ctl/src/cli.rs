@@ -9,9 +9,9 @@ use clap::{Arg, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::args::Connect;
 use crate::commands::{
-    apps, blob, check, completions, diff, doctor, dump, export, frames, history, import, info,
-    install, list, man, mcp, montage, pair, pixel, play_part, problems, relay, replay, report, run,
-    save, schema, start, state, stats, status, stop, threads, trim, ui, verify, watch,
+    anonymise, apps, blob, check, completions, diff, doctor, dump, export, frames, history, import,
+    info, install, list, man, mcp, montage, pair, pixel, play_part, problems, relay, replay,
+    report, run, save, schema, start, state, stats, status, stop, threads, trim, ui, verify, watch,
 };
 use crate::failure::{Failure, RUN};
 use crate::{json, text};
@@ -106,6 +106,8 @@ enum Command {
     DumpImages(replay::DumpImages),
     /// Write some frames of a trace as a trace of their own, which replays alone
     Trim(trim::Trim),
+    /// Write a trace again with noise in place of its texts, memory and names, so that it can be given away
+    Anonymise(anonymise::Anonymise),
     /// Replay the beginning of a trace; `trim` runs this
     #[command(hide = true)]
     PlayPart(play_part::PlayPart),
@@ -240,6 +242,7 @@ impl Cli {
             Command::DumpImages(args) => replay::dump_images(args),
             Command::Pixel(args) => pixel::run(args),
             Command::Trim(args) => trim::run(args),
+            Command::Anonymise(args) => anonymise::run(args),
             Command::PlayPart(args) => play_part::run(args),
             Command::Blob(args) => blob::run(args),
             Command::Verify(args) => verify::run(args),

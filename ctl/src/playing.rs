@@ -1,5 +1,5 @@
 //! Replays a trace from the command line, with a progress line. Ctrl-C stops the replay, and a second one ends the
-//! process at once; a [`ReplayGuard`] ends a replay that takes too much memory or time. A filtered trace is refused; a
+//! process at once; a [`ReplayGuard`] ends a replay that takes too much memory or time. A filtered or anonymised trace is refused; a
 //! missing driver is status 3, a trace that cannot be played status 1.
 //!
 //! It does not report the result.
@@ -56,6 +56,7 @@ pub fn play(
     stop: Stop,
 ) -> Result<Report, Failure> {
     trace_file::judge_filter(path, reader, "can't be played")?;
+    trace_file::judge_contents(path, reader, "can't be played")?;
     let loader = SystemLoader::default();
     let commands = reader.footer().map_or(0, |footer| footer.totals.calls);
     let guard = ReplayGuard::start(path, stop.allowance.as_ref())?;

@@ -102,6 +102,18 @@ pub fn judge_filter(path: &Path, reader: &Reader, cannot: &str) -> Result<(), Fa
     }
 }
 
+/// Fails if texts and memory of the trace are noise. `cannot` is the verb phrase of the message.
+pub fn judge_contents(path: &Path, reader: &Reader, cannot: &str) -> Result<(), Failure> {
+    let name = path.display();
+    match reader.header().anonymised {
+        false => Ok(()),
+        true => Err(Failure::no(format!(
+            "{name} {cannot}: it is anonymised, so that its shaders, textures and buffers are noise; `gapii-ctl stats {name}` and \
+             other commands that play nothing read it"
+        ))),
+    }
+}
+
 /// Fails if the trace does not have the driver's times.
 pub fn judge_times(path: &Path, reader: &Reader) -> Result<(), Failure> {
     let is_timed = match (Variety::of(reader.header().version), reader.footer()) {

@@ -16,7 +16,8 @@ pub struct Part {
 
 /// The first row that is a file or a folder around it decides; a file in no row needs no test.
 const PARTS: &[Part] = &[
-    part("analysis", &["gapii-ctl"], &["tools::analysis"]),
+    part("analysis/src/anonymise", &["gapii-ctl"], &["tools::anonymise"]),
+    part("analysis", &["gapii-ctl"], &["tools::analysis", "tools::anonymise"]),
     part(
         "apis/level_zero",
         &["gapii-state", "gapii-ze-layer"],
@@ -31,6 +32,7 @@ const PARTS: &[Part] = &[
     part("apigen", &["gapii-state", "gapii-follow"], API),
     part("ctl/src/checkpoints.rs", &[], &["tools::checkpoints"]),
     part("ctl/src/emptiness", &["gapii-ctl"], &["recording::empty_traces", "recording::reasons"]),
+    part("ctl/src/commands/anonymise.rs", &[], &["tools::anonymise"]),
     part("ctl/src/commands/install.rs", &[], &["tools::installing"]),
     part("ctl/src/placed.rs", &[], &["tools::installing"]),
     part("ctl/src/commands/state.rs", &[], &["tools::checkpoints", "tools::analysis"]),

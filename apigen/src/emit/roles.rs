@@ -1,4 +1,5 @@
-//! `roles.rs` of the crate `analysis`: the commands that have each role of statistics and differences, by id.
+//! `roles.rs` of the crate `analysis`: the commands that have each role of statistics and differences, by id, and the parameters
+//! with the roles that a trace without contents needs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,6 +21,18 @@ pub fn emit(model: &Model, program: &Program) -> String {
         let words = commands.into_iter().map(|(_, constant)| (*constant).to_owned());
         wrapped(&format!("    {wanted:?} ["), words, "];")
     };
+    let param_role = |wanted: Role| {
+        let here = program.roles.iter().filter(|(role, _)| *role == wanted);
+        let params = here.filter_map(|(_, subject)| match subject {
+            Slotted::Param(name, at) => Some((ids.get(name.as_str())?, at)),
+            Slotted::Command(_) | Slotted::Field(..) => None,
+        });
+        let params: BTreeSet<_> = params.collect();
+        let words = params.into_iter().map(|((_, constant), at)| format!("{constant} {at}"));
+        wrapped(&format!("    {wanted:?} ["), words, "];")
+    };
     let roles: String = Role::OF_ANALYSIS.into_iter().map(role).collect();
-    file("use crate::role::roles;", &[format!("roles! {{\n{roles}}}\n")])
+    let params: String = Role::OF_CONTENTS.into_iter().map(param_role).collect();
+    let items = [format!("roles! {{\n{roles}}}\n"), format!("params! {{\n{params}}}\n")];
+    file("use crate::role::{params, roles};", &items)
 }

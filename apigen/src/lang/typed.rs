@@ -456,6 +456,10 @@ pub enum Role {
     NeverCompiled,
     /// The command takes pixels from the pixel unpack buffer when a display list is compiled.
     Unpacks,
+    /// Pointer to integers that are no contents of the program.
+    Structure,
+    /// Integer that is contents of the program.
+    Content,
 }
 
 impl Role {
@@ -498,6 +502,9 @@ impl Role {
 
     /// The roles of commands with which a program marks a place: the shim writes when they were called.
     pub const OF_MARKS: [Self; 3] = [Self::Marks, Self::BeginsGroup, Self::EndsGroup];
+
+    /// The roles of parameters that a trace without contents needs.
+    pub const OF_CONTENTS: [Self; 2] = [Self::Structure, Self::Content];
 
     /// The roles that statistics, differences and problems of traces need. Each is a role of commands.
     pub const OF_ANALYSIS: [Self; 39] = [

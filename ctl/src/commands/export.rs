@@ -133,8 +133,10 @@ pub fn run(args: &Export) -> Result<u8, Failure> {
     if args.format == Format::Apitrace {
         finished_file::check(&args.output, "a .trace")?;
         trace_file::judge_filter(path, &reader, "cannot be exported as .trace")?;
+        trace_file::judge_contents(path, &reader, "cannot be exported as .trace")?;
     }
     if args.format == Format::ShaderTest {
+        trace_file::judge_contents(path, &reader, "has no programs to export")?;
         return export_programs(args, &mut reader, process, &info);
     }
     let file = FinishedFile::create(&args.output, args.force.force)?;

@@ -287,6 +287,11 @@ fn graphics(reader: &mut Reader) -> io::Result<Graphics> {
 /// The lines that only some traces have.
 fn peculiarities(info: &TraceInfo, began_ns: u64) -> Vec<String> {
     let mut lines = Vec::new();
+    if info.anonymised {
+        lines.push(
+            "anonymised texts, memory and names are noise (`gapii-ctl anonymise`)".to_owned(),
+        );
+    }
     if !info.filter.is_empty() {
         let kept = if info.frame_rule.is_empty() { "swaps" } else { "ends of frames" };
         lines.push(format!("filtered   only {}, and {kept}", info.filter));

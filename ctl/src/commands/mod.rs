@@ -1,5 +1,6 @@
 //! The commands, one module each, with its flags.
 
+pub mod anonymise;
 pub mod apps;
 pub mod blob;
 pub mod check;

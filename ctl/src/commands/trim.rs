@@ -171,6 +171,7 @@ fn judged(path: &Path, reader: &mut Reader) -> Result<Info, Failure> {
         )));
     }
     trace_file::judge_filter(path, reader, "can't be played")?;
+    trace_file::judge_contents(path, reader, "can't be played")?;
     let info = Info::of(reader).map_err(|error| unreadable(path, &error))?;
     let name = path.display();
     if info.processes.len() != 1 {

@@ -10,8 +10,8 @@ use super::{Failed, Remark, VERSION, VERSION_KEY, printed_name};
 use crate::capture_answer::{CaptureAnswer, RunAnswer, SavedAnswer};
 use crate::check::answer::Checked;
 use crate::commands::{
-    blob, diff, doctor, dump, export, frames, import, info, montage, pair, pixel, report, state,
-    stop, ui, watch,
+    anonymise, blob, diff, doctor, dump, export, frames, import, info, montage, pair, pixel,
+    report, state, stop, ui, watch,
 };
 
 /// One form of JSON output.
@@ -79,6 +79,7 @@ pub const FORMS: &[Form] = &[
     document::<pixel::PixelHistory>("pixel"),
     document::<Checked>("check"),
     document::<CaptureAnswer>("trim"),
+    document::<anonymise::Answer>("anonymise"),
     document::<blob::Described>("blob"),
     document::<gapii_trace::Verification>("verify"),
     document::<pair::Made<'_>>("pair new"),

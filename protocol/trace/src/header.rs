@@ -58,6 +58,9 @@ pub struct TraceHeader {
     /// Filter that selected the trace's commands; empty if the trace has all.
     #[serde(default, skip_serializing_if = "Filter::is_empty")]
     pub filter: Filter,
+    /// True if texts and memory of the trace are noise (`gapii-ctl anonymise`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub anonymised: bool,
     /// The functions, enums and C structs that the records refer to. The last field, because a reader of the build that
     /// wrote it stops before it. This build's description is not written from format version 14 on: [`DescriptionWriter`] writes the
     /// parts of it that a trace needs. A reader adds them.
@@ -135,6 +138,7 @@ impl TraceHeader {
             capture: 0,
             kept: None,
             filter: Filter::default(),
+            anonymised: false,
             description: own_description(),
         }
     }

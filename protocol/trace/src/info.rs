@@ -43,6 +43,9 @@ pub struct Info {
     /// Filter that selected the trace's commands; empty if the trace has all.
     #[serde(skip_serializing_if = "Filter::is_empty")]
     pub filter: Filter,
+    /// True if texts and memory of the trace are noise (`gapii-ctl anonymise`); left out if not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub anonymised: bool,
     /// The commands that ended frames, if the client said so, as `--frame-end` takes them; left out if swaps ended them. Unknown
     /// in a cut trace.
     #[serde(skip_serializing_if = "FrameRule::is_empty")]
@@ -263,6 +266,7 @@ impl Info {
             held_us: 0,
             missing: Vec::new(),
             filter: reader.header().filter.clone(),
+            anonymised: reader.header().anonymised,
             frame_rule: reader
                 .footer()
                 .map_or_else(FrameRule::default, |footer| footer.options.frame_rule.clone()),

@@ -1,6 +1,7 @@
 //! Tools: inspecting, exporting and comparing traces, tracers, and messages about bad input.
 
 mod analysis;
+mod anonymise;
 mod apitrace;
 mod bad_input;
 mod checkpoints;

@@ -98,6 +98,8 @@ const ROLES: &[(&str, Role, Of)] = &[
     ("reads_framebuffer", Role::ReadsFramebuffer, Of::Command),
     ("never_compiled", Role::NeverCompiled, Of::Command),
     ("unpacks", Role::Unpacks, Of::Command),
+    ("structure", Role::Structure, Of::Address),
+    ("content", Role::Content, Of::Number),
 ];
 
 impl<'a> Checker<'a> {
