@@ -230,7 +230,7 @@ fn words(numbers: &[u32]) -> Vec<u8> {
 fn sources_keep_their_lengths_and_lose_their_texts() {
     let source = [&9_u32.to_le_bytes()[..], SECRET, b"\n"].concat();
     // Shader 5, one string, two pointers.
-    let args = [words(&[5, 1, 0x1000, 0, 0x2000, 0])].concat();
+    let args = [words(&[5, 1, 0x7F00_1000, 0, 0x7F00_2000, 0])].concat();
     let payload = [args.clone(), slot(&source), slot(&words(&[9]))].concat();
     let found = last(id_of("glShaderSource"), EFFECT, &payload);
     let memory = args.len() + 8;
@@ -242,14 +242,14 @@ fn sources_keep_their_lengths_and_lose_their_texts() {
 
 #[test]
 fn numbers_stay_where_they_are_structure_and_nowhere_else() {
-    let parameter = [words(&[0x0DE1, 0x2801, 0x1000, 0]), range(0x1000, 2, &words(&[0x2601]))];
+    let parameter = [words(&[5, 6, 0x7F00_1000, 0]), range(0x7F00_1000, 2, &words(&[7]))];
     let parameter = parameter.concat();
     assert_eq!(last(id_of("glTexParameteriv"), EFFECT, &parameter), parameter);
-    let uniform = [words(&[3, 1, 0x1000, 0]), slot(&words(&[1, 2, 3, 4]))].concat();
+    let uniform = [words(&[3, 1, 0x7F00_1000, 0]), slot(&words(&[1, 2, 3, 4]))].concat();
     let found = last(id_of("glUniform4iv"), EFFECT, &uniform);
     assert_eq!(found[..24], uniform[..24]);
     assert_ne!(found[24..], uniform[24..]);
-    let names = [words(&[2, 0, 0x1000, 0]), slot(&words(&[11, 12]))].concat();
+    let names = [words(&[2, 0, 0x7F00_1000, 0]), slot(&words(&[11, 12]))].concat();
     assert_eq!(last(id_of("glDeleteTextures"), EFFECT, &names), names);
     // Vertices, as numbers of both kinds.
     let vertex = [1.5_f32, 2.5, 1.5].map(f32::to_le_bytes).concat();
@@ -269,7 +269,8 @@ fn memory_without_a_type_and_memory_of_no_parameter_are_noise() {
     let args =
         vec![0; Description::built_in().function(image).expect("it is known").fixed_len as usize];
     let args = args.len().next_multiple_of(8);
-    let payload = [vec![0; args], range(0x1000, 8, SECRET), range(0x2000, 255, SECRET)].concat();
+    let payload =
+        [vec![0; args], range(0x7F00_1000, 8, SECRET), range(0x7F00_2000, 255, SECRET)].concat();
     let found = last(image, EFFECT, &payload);
     assert_eq!(found[args..args + 16], payload[args..args + 16]);
     assert_eq!(found[args + 16..args + 24], found[args + 40..], "equal memory, equal noise");
@@ -279,13 +280,13 @@ fn memory_without_a_type_and_memory_of_no_parameter_are_noise() {
 fn structs_keep_numbers_and_addresses_and_lose_what_they_point_at() {
     // zeKernelCreate(hModule, desc, phKernel): stype, pNext, flags, pKernelName.
     let desc = [words(&[0x1d, 0, 0, 0, 1, 0]), 0x5000_u64.to_le_bytes().to_vec()].concat();
-    let args = [7_u64, 0x4000, 0x6000].map(u64::to_le_bytes).concat();
-    let payload = [args, range(0x4000, 1, &desc), range(0x5000, 1, SECRET)].concat();
+    let args = [7_u64, 0x7F00_4000, 0x7F00_6000].map(u64::to_le_bytes).concat();
+    let payload = [args, range(0x7F00_4000, 1, &desc), range(0x7F00_5000, 1, SECRET)].concat();
     let found = last(id_of("zeKernelCreate"), LEAVES, &payload);
     assert_eq!(found[..payload.len() - 8], payload[..payload.len() - 8]);
     assert!(found[payload.len() - 8..].iter().all(|byte| byte.is_ascii_graphic()), "it is a text");
     // Without the struct nobody knows what the memory is: it becomes bytes.
-    let payload = [&payload[..24], &range(0x5000, 1, SECRET)].concat();
+    let payload = [&payload[..24], &range(0x7F00_5000, 1, SECRET)].concat();
     let found = last(id_of("zeKernelCreate"), LEAVES, &payload);
     assert_eq!(found[..40], payload[..40]);
 }
