@@ -67,6 +67,11 @@ impl Content {
         }
     }
 
+    /// Whether it says what other memory holds.
+    pub(super) fn leads_on(self) -> bool {
+        matches!(self, Self::Structs(_) | Self::Chain)
+    }
+
     /// Returns what a value of type `ty` leads to.
     fn of(ty: Type, element: Option<Type>, is_structure: bool) -> Self {
         match ty.kind {
@@ -91,16 +96,7 @@ impl Content {
             Kind::Number => match element.repr {
                 Some(Repr::F32) => Self::Floats(4),
                 Some(Repr::F64) => Self::Floats(8),
-                Some(
-                    Repr::U8
-                    | Repr::I8
-                    | Repr::U16
-                    | Repr::I16
-                    | Repr::U32
-                    | Repr::I32
-                    | Repr::U64
-                    | Repr::I64,
-                ) if is_structure => Self::Structure,
+                Some(repr) if is_structure && is_integer(repr) => Self::Structure,
                 _ => Self::Bytes,
             },
             Kind::Bool | Kind::Enum(_) | Kind::Bitfield(_) | Kind::Handle => Self::Structure,
@@ -115,6 +111,15 @@ impl Content {
                 false => Self::Bytes,
             },
         }
+    }
+}
+
+/// Whether values of this representation are integers. One that is not known here is neither kept nor taken for a float.
+pub(super) const fn is_integer(repr: Repr) -> bool {
+    match repr {
+        Repr::U8 | Repr::I8 | Repr::U16 | Repr::I16 => true,
+        Repr::U32 | Repr::I32 | Repr::U64 | Repr::I64 => true,
+        Repr::Void | Repr::F32 | Repr::F64 | Repr::Pointer => false,
     }
 }
 
@@ -231,7 +236,6 @@ impl Replacer<'_> {
         let is_array = field.len > 0;
         match (repr, field.ty.kind) {
             (Repr::Void, Kind::Struct(layout)) => self.structs(layout, param, from, to, leads),
-            (Repr::Void, _) => {}
             (Repr::U8 | Repr::I8, Kind::String) => {
                 self.texts += 1;
                 self.noise.until_nul(from, to);
@@ -253,17 +257,8 @@ impl Replacer<'_> {
                     leads.push(Lead { param, address, content });
                 }
             }
-            (
-                Repr::U8
-                | Repr::I8
-                | Repr::U16
-                | Repr::I16
-                | Repr::U32
-                | Repr::I32
-                | Repr::U64
-                | Repr::I64,
-                _,
-            ) => to.copy_from_slice(from),
+            _ if is_integer(repr) => to.copy_from_slice(from),
+            _ => {}
         }
     }
 }

@@ -15,6 +15,7 @@ mod tests;
 use std::io::{self, Read, Seek, Write};
 
 use gapii_trace::block::{BlockEncoder, DEFAULT_LEVEL, EncodeError};
+use gapii_trace::footer::{LevelUse, Totals};
 use gapii_trace::reader::{BlockError, TraceReader};
 use gapii_trace::{BlockEntry, TraceIndex};
 
@@ -71,7 +72,7 @@ pub fn anonymise<R: Read + Seek, W: Write>(
     (key, keep): ([u8; 32], Keep),
     mut progress: impl FnMut(u64),
 ) -> Result<Anonymised, AnonymiseError> {
-    let (header, footer) = (reader.header().clone(), reader.footer().cloned());
+    let (mut header, footer) = (reader.header().clone(), reader.footer().cloned());
     let description = &header.description.clone();
     let old_index = reader.index().cloned();
     let mut index = old_index
@@ -84,8 +85,7 @@ pub fn anonymise<R: Read + Seek, W: Write>(
         rewrite(reader, block, &mut records, &mut raw)?;
     }
     records.begin_writing();
-    let noise = &mut records.replacer.noise;
-    let header = About { noise, keep, description }.header(header);
+    About { noise: &mut records.replacer.noise, keep, description }.header(&mut header);
     let mut file = Output { out, position: 0 };
     file.write(&header.encode()?)?;
     let mut descriptions = header.description_writer();
@@ -109,7 +109,7 @@ pub fn anonymise<R: Read + Seek, W: Write>(
         file.write(&compressed)?;
         compressed_bytes += compressed.len() as u64;
     }
-    if let Some(footer) = footer {
+    if let Some(mut footer) = footer {
         let mut index_offset = None;
         if let Some(index) = &mut index {
             if reader.listed_blobs().is_some() {
@@ -119,11 +119,12 @@ pub fn anonymise<R: Read + Seek, W: Write>(
             index_offset = Some(file.position);
             file.write(&index.encode(header.version))?;
         }
-        let written = (compressed_bytes, DEFAULT_LEVEL);
-        let without_gpu_times = &records.without_gpu_times;
-        let noise = &mut records.replacer.noise;
-        let mut about = About { noise, keep, description };
-        let footer = about.footer(footer, written, without_gpu_times);
+        let without_gpu_times = std::mem::take(&mut records.without_gpu_times);
+        let mut about = About { noise: &mut records.replacer.noise, keep, description };
+        about.footer(&mut footer, &without_gpu_times);
+        let Totals { blocks, raw_bytes, .. } = footer.totals;
+        footer.totals.compressed_bytes = compressed_bytes;
+        footer.levels = vec![LevelUse { level: DEFAULT_LEVEL, blocks, raw_bytes }];
         let footer_offset = file.position;
         file.write(&footer.encode(header.version, index_offset, footer_offset))?;
     }

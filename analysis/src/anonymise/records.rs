@@ -19,7 +19,7 @@ use gapii_trace::meta::{Blob, Limits, Meta, Missing, Process, Snapshot, Traced};
 use gapii_trace::record::{RecordError, locate};
 use gapii_trace::tracker::{TrackError, Tracker};
 
-use super::contents::{Content, Keep, Lead, Replacer};
+use super::contents::{Content, Keep, Lead, Replacer, is_integer};
 use super::noise::Noise;
 use crate::role::ParamRole;
 
@@ -81,13 +81,21 @@ pub(super) struct Records<'a> {
     pub bytes: u64,
 }
 
-/// A record of a command, and what it becomes.
+/// A record, and what it becomes.
 struct Rewritten<'a> {
+    header: Header,
+    stamp: Option<u64>,
+    payload: &'a [u8],
+    out: &'a mut [u8],
+    source: &'a dyn BlobSource,
+}
+
+/// What the observations of a command are decoded by.
+struct Command<'a> {
     function: &'a Function,
     is_leave: bool,
     process: u32,
-    payload: &'a [u8],
-    out: &'a mut [u8],
+    leads: Vec<Lead>,
 }
 
 /// An atom whose fields are all numbers that stay. The number of its fields is stated, so that a new field is decided about.
@@ -151,49 +159,38 @@ impl<'a> Records<'a> {
         let mut at = 0;
         while at < raw.len() {
             let found = locate(raw, at).map_err(RecordFault::Record)?;
-            let payload = raw[found.payload_start..found.payload_end].to_vec();
+            let payload = &raw[found.payload_start..found.payload_end].to_vec();
             let out = &mut raw[found.payload_start..found.next];
             out.fill(0);
-            let out = &mut out[..payload.len()];
-            if found.header.id() < META_FIRST {
-                self.command(found.header, found.stamp, &payload, out, source)?;
-            } else {
-                self.atom((found.header, found.stamp), (index, at as u32), &payload, out, source)?;
+            let (header, stamp, out) = (found.header, found.stamp, &mut out[..payload.len()]);
+            let mut record = Rewritten { header, stamp, payload, out, source };
+            match header.id() < META_FIRST {
+                true => self.command(&mut record)?,
+                false => self.atom(&mut record, (index, at as u32))?,
             }
             at = found.next;
         }
         Ok(())
     }
 
-    fn command(
-        &mut self,
-        header: Header,
-        stamp: Option<u64>,
-        payload: &[u8],
-        out: &mut [u8],
-        source: &dyn BlobSource,
-    ) -> Result<(), RecordFault> {
-        let place = self.tracker.command(header, stamp).map_err(RecordFault::Track)?;
+    fn command(&mut self, record: &mut Rewritten<'_>) -> Result<(), RecordFault> {
+        let (header, payload) = (record.header, record.payload);
+        let place = self.tracker.command(header, record.stamp).map_err(RecordFault::Track)?;
         let description = self.replacer.description;
         let Some(function) = description.function(header.id()) else { return Ok(()) };
         let is_leave = header.flags() & LEAVE != 0;
         let mut leads = self.leads.remove(&place.thread).filter(|_| is_leave).unwrap_or_default();
-        let fixed_len = match is_leave {
-            true => {
-                self.value(function.result, false, payload, out);
-                function.result_len()
-            }
-            false => {
-                self.args(function, payload, out);
-                leads.extend(structs_of(function, payload));
-                function.fixed_len as usize
-            }
-        };
-        let mut record =
-            Rewritten { function, is_leave, process: place.process, payload, out: &mut *out };
-        let at = fixed_len.next_multiple_of(8);
-        self.observations(&mut record, at, &mut leads, source)?;
-        self.leads.insert(place.thread, leads);
+        let mut fixed_len = function.result_len();
+        if is_leave {
+            self.value(function.result, false, payload, record.out);
+        } else {
+            self.args(function, payload, record.out);
+            leads.extend(structs_of(function, payload));
+            fixed_len = function.fixed_len as usize;
+        }
+        let mut command = Command { function, is_leave, process: place.process, leads };
+        self.observations(record, &mut command, fixed_len.next_multiple_of(8))?;
+        self.leads.insert(place.thread, command.leads);
         Ok(())
     }
 
@@ -216,16 +213,9 @@ impl<'a> Records<'a> {
         match repr {
             Repr::F32 | Repr::F64 => self.replacer.noise.float(from, to),
             _ if is_content => self.replacer.noise.number(from, to),
-            Repr::Void
-            | Repr::U8
-            | Repr::I8
-            | Repr::U16
-            | Repr::I16
-            | Repr::U32
-            | Repr::I32
-            | Repr::U64
-            | Repr::I64
-            | Repr::Pointer => to.copy_from_slice(from),
+            Repr::Pointer => to.copy_from_slice(from),
+            _ if is_integer(repr) => to.copy_from_slice(from),
+            _ => {}
         }
     }
 
@@ -233,36 +223,35 @@ impl<'a> Records<'a> {
     fn observations(
         &mut self,
         record: &mut Rewritten<'_>,
+        command: &mut Command<'_>,
         mut at: usize,
-        leads: &mut Vec<Lead>,
-        source: &dyn BlobSource,
     ) -> Result<(), RecordFault> {
-        let function = record.function;
-        let direction = if record.is_leave { Observed::Out } else { Observed::In };
+        let function = command.function;
+        let direction = if command.is_leave { Observed::Out } else { Observed::In };
         for (param, it) in function.params.iter().enumerate() {
             if it.observed == direction {
                 let content = Content::of_param(function, param, self.keep);
-                at = self.observation(record, at, (content, param), leads, source)?;
+                at = self.observation(record, command, at, (content, param))?;
             }
         }
-        if record.is_leave && function.result.kind == Kind::String {
+        if command.is_leave && function.result.kind == Kind::String {
             let content = Content::of_result(function, self.keep);
-            at = self.observation(record, at, (content, usize::MAX), leads, source)?;
+            at = self.observation(record, command, at, (content, usize::MAX))?;
         }
-        while let (Some(address), Some(word)) =
-            (word_at(record.payload, at), word_at(record.payload, at + 8))
+        while let Some((address, word)) =
+            word_at(record.payload, at).zip(word_at(record.payload, at + 8))
         {
             put(record.out, at, &address.to_le_bytes());
             let param = ((word >> 48) as u8).checked_sub(1).map_or(usize::MAX, usize::from);
             let is_it = |lead: &&Lead| lead.param == param && lead.address == address;
-            let content = match (leads.iter().find(is_it), function.params.get(param)) {
+            let content = match (command.leads.iter().find(is_it), function.params.get(param)) {
                 (Some(lead), _) => lead.content,
                 (None, Some(it)) if !matches!(it.ty.kind, Kind::Struct(_) | Kind::Chain) => {
                     Content::of_param(function, param, self.keep)
                 }
                 (None, _) => Content::Bytes,
             };
-            at = self.observation(record, at + 8, (content, param), leads, source)?;
+            at = self.observation(record, command, at + 8, (content, param))?;
         }
         Ok(())
     }
@@ -271,75 +260,58 @@ impl<'a> Records<'a> {
     fn observation(
         &mut self,
         record: &mut Rewritten<'_>,
+        command: &mut Command<'_>,
         at: usize,
         (content, param): (Content, usize),
-        leads: &mut Vec<Lead>,
-        source: &dyn BlobSource,
     ) -> Result<usize, RecordFault> {
-        let (payload, end) = (record.payload, record.payload.len());
-        let Some(word) = word_at(payload, at) else { return Ok(end) };
-        put(record.out, at, &word.to_le_bytes());
+        let Rewritten { payload, out, source, .. } = record;
+        let Some(word) = word_at(payload, at) else { return Ok(payload.len()) };
+        put(out, at, &word.to_le_bytes());
         let (kind, size, at) = ((word >> 56) as u8, word & ((1 << 48) - 1), at + 8);
-        match kind {
-            OBSERVED_NONE => Ok(at),
+        let mut name = None;
+        let end = match kind {
+            OBSERVED_NONE => at,
             OBSERVED_INLINE => {
                 let place = at..at.saturating_add(size as usize);
-                let Some(bytes) = payload.get(place.clone()) else { return Ok(end) };
+                let Some(bytes) = payload.get(place.clone()) else { return Ok(payload.len()) };
                 self.bytes += size;
                 // The first time only structs matter, because they say what blobs hold.
-                if self.writes || matches!(content, Content::Structs(_) | Content::Chain) {
-                    let noise = self.replacer.replace(content, param, bytes, leads);
-                    put(record.out, at, &noise);
+                if self.writes || content.leads_on() {
+                    put(out, at, &self.replacer.replace(content, param, bytes, &mut command.leads));
                 }
-                Ok(place.end.next_multiple_of(8))
+                place.end.next_multiple_of(8)
             }
             OBSERVED_NUMBER => {
-                let Some(number) = word_at(payload, at) else { return Ok(end) };
-                put(record.out, at, &number.to_le_bytes());
-                let number = BlobNumber { process: record.process, number };
-                if let Some(name) = source.name(number) {
-                    self.refer(name, size, (content, param), leads, source);
-                }
-                Ok(at + 8)
+                let number = word_at(payload, at).unwrap_or_default();
+                put(out, at, &number.to_le_bytes());
+                name = source.name(BlobNumber { process: command.process, number });
+                at + 8
             }
             OBSERVED_BLOB => {
-                let name = payload.get(at..).and_then(<[u8]>::first_chunk::<BLOB_NAME_LEN>);
-                let Some(name) = name.map(|name| BlobName(*name)) else { return Ok(end) };
-                self.refer(name, size, (content, param), leads, source);
-                if self.writes {
-                    put(record.out, at, &self.renamed(name, source).0);
+                name = payload.get(at..).and_then(<[u8]>::first_chunk).map(|name| BlobName(*name));
+                if let Some(name) = name.filter(|_| self.writes) {
+                    put(out, at, &self.renamed(name, *source).0);
                 }
-                Ok(at + BLOB_NAME_LEN)
+                at + BLOB_NAME_LEN
             }
             kind => {
-                let function = record.function.name.clone();
-                Err(RecordFault::Observation { function, kind })
+                let function = command.function.name.clone();
+                return Err(RecordFault::Observation { function, kind });
             }
-        }
-    }
-
-    /// Notes what a blob holds. One that holds two things is bytes.
-    fn refer(
-        &mut self,
-        name: BlobName,
-        size: u64,
-        (content, param): (Content, usize),
-        leads: &mut Vec<Lead>,
-        source: &dyn BlobSource,
-    ) {
-        if !self.writes {
+        };
+        if let Some(name) = name.filter(|_| !self.writes) {
+            // A blob that holds two things is bytes.
             let known = self.contents.entry(name).or_insert(content);
-            if *known != content {
-                *known = Content::Bytes;
-            }
+            *known = if *known == content { content } else { Content::Bytes };
         }
-        if matches!(content, Content::Structs(_) | Content::Chain)
-            && let Some(bytes) = source.bytes(name, size)
+        if let Some(bytes) =
+            name.filter(|_| content.leads_on()).and_then(|name| source.bytes(name, size))
         {
             let texts = self.replacer.texts;
-            self.replacer.replace(content, param, &bytes, leads);
+            self.replacer.replace(content, param, &bytes, &mut command.leads);
             self.replacer.texts = texts;
         }
+        Ok(end)
     }
 
     /// Returns what a blob becomes if it is more than bytes.
@@ -402,15 +374,9 @@ impl<'a> Records<'a> {
     }
 
     /// Replaces an atom at this place, a block and an offset in it.
-    fn atom(
-        &mut self,
-        (header, stamp): (Header, Option<u64>),
-        place: (u32, u32),
-        payload: &[u8],
-        out: &mut [u8],
-        source: &dyn BlobSource,
-    ) -> Result<(), RecordFault> {
-        let meta = self.tracker.meta(header, stamp, payload).map_err(RecordFault::Track)?;
+    fn atom(&mut self, record: &mut Rewritten<'_>, place: (u32, u32)) -> Result<(), RecordFault> {
+        let Rewritten { header, stamp, payload, out, source } = record;
+        let meta = self.tracker.meta(*header, *stamp, payload).map_err(RecordFault::Track)?;
         match meta {
             Meta::Block(_) => numbers!(Block, 3, payload, out),
             Meta::SwitchThread(_) => numbers!(SwitchThread, 1, payload, out),
@@ -476,7 +442,7 @@ impl<'a> Records<'a> {
             Meta::Blob(piece) => {
                 let Blob { total, offset, bytes: _ } = piece;
                 put(out, 0, &atom::Blob { total, offset }.encode());
-                let noise = self.piece(place, &piece, source);
+                let noise = self.piece(place, &piece, *source);
                 put(out, atom::Blob::LEN, &noise);
             }
             Meta::Frame(frame) => {
@@ -487,7 +453,7 @@ impl<'a> Records<'a> {
                     }
                     return Ok(());
                 }
-                let name = self.renamed(BlobName(name), source).0;
+                let name = self.renamed(BlobName(name), *source).0;
                 put(out, 0, &atom::Frame { surface, frame, width, height, kind, name }.encode());
             }
             Meta::Limits(limits) => self.limits(&limits, out),
