@@ -7,7 +7,7 @@ use std::io::Cursor;
 use std::path::Path;
 
 use gapii_abi::atom::{
-    self, ATOMS, EFFECT, FrameKind, GpuTime, GpuTimesKind, HEADER_LEN, LEAVES, SubjectKind,
+    self, ATOMS, EFFECT, FrameKind, GpuTime, GpuTimesKind, HEADER_LEN, LEAVE, LEAVES, SubjectKind,
     TimeKind, TracedKind, observation_word, range_word,
 };
 use gapii_commands::Kind;
@@ -279,7 +279,7 @@ fn memory_without_a_type_and_memory_of_no_parameter_are_noise() {
 #[test]
 fn structs_keep_numbers_and_addresses_and_lose_what_they_point_at() {
     // zeKernelCreate(hModule, desc, phKernel): stype, pNext, flags, pKernelName.
-    let desc = [words(&[0x1d, 0, 0, 0, 1, 0]), 0x5000_u64.to_le_bytes().to_vec()].concat();
+    let desc = [words(&[0x1d, 0, 0, 0, 1, 0]), 0x7F00_5000_u64.to_le_bytes().to_vec()].concat();
     let args = [7_u64, 0x7F00_4000, 0x7F00_6000].map(u64::to_le_bytes).concat();
     let payload = [args, range(0x7F00_4000, 1, &desc), range(0x7F00_5000, 1, SECRET)].concat();
     let found = last(id_of("zeKernelCreate"), LEAVES, &payload);
@@ -289,6 +289,29 @@ fn structs_keep_numbers_and_addresses_and_lose_what_they_point_at() {
     let payload = [&payload[..24], &range(0x7F00_5000, 1, SECRET)].concat();
     let found = last(id_of("zeKernelCreate"), LEAVES, &payload);
     assert_eq!(found[..40], payload[..40]);
+}
+
+#[test]
+fn struct_that_a_driver_wrote_is_known_by_the_argument_and_loses_its_uuid() {
+    // zeDriverGetProperties(hDriver, pDriverProperties): stype, pNext, uuid, driverVersion.
+    let id = id_of("zeDriverGetProperties");
+    let args = [7_u64, 0x7F00_4000].map(u64::to_le_bytes).concat();
+    let desc =
+        |uuid: [&[u8]; 2]| [&words(&[1, 0, 0, 0])[..], uuid[0], uuid[1], &words(&[77, 0])].concat();
+    let properties = desc([SECRET; 2]);
+    let leave = [words(&[0, 0]), range(0x7F00_4000, 1, &properties)].concat();
+    let mut raw = beginning();
+    append(
+        &mut raw,
+        id,
+        LEAVES,
+        &[&args[..], &range(0x7F00_4000, 1, &desc([&[0; 8]; 2]))].concat(),
+    );
+    append(&mut raw, id, LEAVE | EFFECT, &leave);
+    let found = rewritten(raw).pop().expect("a record").1;
+    assert_eq!(found[..40], leave[..40]);
+    assert_eq!(found[56..], leave[56..], "the version of the driver stays");
+    assert_ne!(found[40..56], [0; 16]);
 }
 
 /// The records of a trace.
@@ -350,7 +373,7 @@ fn traces_of_earlier_builds_lose_their_contents_and_keep_their_structure() {
     let is_name = |text: &str| EXTENSIONS.iter().any(|name| name.contains(text));
     let is_public =
         |window: &[u8; 8]| str::from_utf8(window).is_ok_and(|text| text.split(' ').all(is_name));
-    let (mut looked_at, mut contents_seen) = (0, 0);
+    let (mut looked_at, mut contents_seen, mut texts_seen) = (0, 0, 0);
     for path in traces {
         let name = path.display().to_string();
         let original = std::fs::read(&path).expect("a trace");
@@ -386,6 +409,12 @@ fn traces_of_earlier_builds_lose_their_contents_and_keep_their_structure() {
         let mut commands = new.commands().expect("commands");
         let mut again = Vec::new();
         while let Some(command) = commands.next_command().expect("a command") {
+            let texts = command.args().filter(|arg| arg.param.ty.kind == Kind::String);
+            let texts = texts.map(|arg| arg.observation).chain(command.result().map(|it| it.1));
+            for text in texts.filter_map(|text| command.bytes_of(text)) {
+                assert!(text.is_ascii(), "{name}: text of {} bytes", text.len());
+                texts_seen += 1;
+            }
             again.push((command.name().to_owned(), command.seq, command.thread, command.frame));
         }
         assert_eq!(again, called, "{name}");
@@ -396,5 +425,6 @@ fn traces_of_earlier_builds_lose_their_contents_and_keep_their_structure() {
         assert_eq!(after.problem_count, before.problem_count, "{name}: {:?}", after.problems);
         looked_at += 1;
     }
-    assert!(looked_at >= 10 && contents_seen > 10_000, "{looked_at}, {contents_seen}");
+    let seen = (looked_at, contents_seen, texts_seen);
+    assert!(looked_at >= 10 && contents_seen > 10_000 && texts_seen > 10, "{seen:?}");
 }
