@@ -137,6 +137,12 @@ impl Root {
         Self { group, name, target, attributes, is_spare: false, view, limits: None }
     }
 
+    /// Whether it is this object. A texture and a renderbuffer may have the same name.
+    pub fn is(&self, member: &Member) -> bool {
+        (self.group, self.name) == (member.group, member.name)
+            && (self.target == EGL_GL_RENDERBUFFER) == member.kind.is_renderbuffer()
+    }
+
     /// Makes an image of the object with the handle `image`.
     pub fn make_image(&self, emitter: &mut Emitter, display: u64, context: u64, image: u64) {
         if let Some(limits) = &self.limits {
@@ -230,20 +236,14 @@ impl Storage {
 
     /// The texture that is its root; `None` if the root is a renderbuffer, or made for the image.
     pub fn texture_of(&self, root: &Root) -> Option<&Member> {
-        let is_it = |it: &&Member| {
-            (it.group, it.name) == (root.group, root.name) && !it.kind.is_renderbuffer()
-        };
-        let of_texture = root.target != EGL_GL_RENDERBUFFER;
-        self.members.iter().filter(|_| of_texture).find(is_it)
+        self.members.iter().filter(|it| !it.kind.is_renderbuffer()).find(|it| root.is(it))
     }
 
     /// Whether the program has an image of it, or an object besides the root, or has bound the root to an
     /// image of which this matters.
     pub fn needs_image(&self, root: &Root) -> bool {
-        let others =
-            self.members.iter().filter(|it| (it.group, it.name) != (root.group, root.name));
         !self.handles.is_empty()
-            || others.count() > 0
+            || self.members.iter().any(|it| !root.is(it))
             || self.is_root_bound
             || self.needs_image_of_bound()
     }

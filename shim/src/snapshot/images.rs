@@ -311,12 +311,7 @@ impl Shared {
                 continue;
             }
             for member in storage.members.iter().filter(|member| member.group == at) {
-                let is_root = root.is_some_and(|root| {
-                    root.group == at
-                        && root.name == member.name
-                        && (root.target == EGL_GL_RENDERBUFFER) == member.kind.is_renderbuffer()
-                });
-                if is_root {
+                if root.is_some_and(|root| root.is(member)) {
                     continue;
                 }
                 let image = image_handles::first(*number, &storage.handles, member.is_of_bound);

@@ -47,6 +47,9 @@ const CAPABILITIES: &[&str] = &[
     "TEXTURE_2D",
 ];
 
+/// Textures make their mipmaps. Mesa gives no memory to those of a texture that is bound to an EGL image.
+pub const MAKES_MIPMAPS: &str = "glTexParameteri GL_TEXTURE_2D GL_GENERATE_MIPMAP 1";
+
 const VALUES: &[&str] = &[
     "glActiveTexture GL_TEXTURE0",
     "glActiveTexture GL_TEXTURE1",
@@ -159,7 +162,7 @@ const VALUES: &[&str] = &[
     "glTexEnvx GL_TEXTURE_ENV GL_ALPHA_SCALE 0x40000",
     "glTexEnvxv GL_TEXTURE_ENV GL_TEXTURE_ENV_COLOR ints:0x4000,0x8000,0,0x10000",
     "glTexParameterf GL_TEXTURE_2D GL_TEXTURE_MAG_FILTER 9728f",
-    "glTexParameteri GL_TEXTURE_2D GL_GENERATE_MIPMAP 1",
+    MAKES_MIPMAPS,
     "glTexParameteri GL_TEXTURE_2D GL_TEXTURE_MIN_FILTER GL_LINEAR",
     "glTexParameteri GL_TEXTURE_2D GL_TEXTURE_WRAP_S GL_CLAMP_TO_EDGE",
     "glTexParameteriv GL_TEXTURE_2D GL_TEXTURE_CROP_RECT_OES ints:1,2,8,9",
@@ -272,7 +275,9 @@ pub fn value(world: &mut World) -> bool {
 
 /// Sets one of the values whose step fits.
 pub fn value_that(world: &mut World, fits: impl Fn(&str) -> bool) -> bool {
-    let all: Vec<&'static str> = VALUES.iter().filter(|step| fits(step)).copied().collect();
+    let is_defined = |step: &str| world.images.is_empty() || step != MAKES_MIPMAPS;
+    let known = VALUES.iter().copied().filter(|step| fits(step) && is_defined(step));
+    let all: Vec<&'static str> = known.collect();
     let step = world.one_of(&all);
     world.step(step);
     if let Some(unit) = step.strip_prefix("glActiveTexture GL_TEXTURE") {

@@ -2,6 +2,7 @@
 
 use crate::search::generate::buffers::with_storage;
 use crate::search::generate::contexts::bind_framebuffer_again;
+use crate::search::generate::es1::MAKES_MIPMAPS;
 use crate::search::world::{Api, Image, Texture, UNITS, World};
 
 /// Formats of texels: sized format, format, type, bytes.
@@ -554,7 +555,8 @@ pub fn make_image(world: &mut World) -> bool {
 }
 
 pub fn use_image(world: &mut World) -> bool {
-    if world.images.is_empty() {
+    let makes_mipmaps = world.steps.iter().any(|step| step.ends_with(MAKES_MIPMAPS));
+    if world.images.is_empty() || makes_mipmaps {
         return false;
     }
     let at = world.below(world.images.len());
