@@ -146,12 +146,13 @@ impl Onlooker {
         Some(Reason::EndedBeforeCommand.with(&[program, ("STATUS", &status)]))
     }
 
-    /// Finds a process of the same program that draws and began before this one, if the program has ended.
+    /// Finds a process of the same program that draws and did not begin after this one, if the program has ended. Two processes may
+    /// begin in the same tick of the clock.
     fn handed_over(&self) -> Option<Emptiness> {
         self.exit.filter(ExitStatus::success)?;
         let is_earlier = |pid: &u32| {
             !self.seen.contains_key(pid)
-                && family::began(*pid).is_some_and(|its| Some(its) < self.began)
+                && family::began(*pid).is_some_and(|its| self.began.is_none_or(|own| its <= own))
         };
         let mut earlier = family::processes().filter(is_earlier).filter_map(Sighting::of);
         let same = earlier.find(|it| it.has_graphics() && self.is_same_program(it))?;
