@@ -35,8 +35,9 @@ pub fn hex(token: &app::Launch) -> String {
     app::launch_to_hex(token).iter().copied().map(char::from).collect()
 }
 
-fn random() -> io::Result<app::Launch> {
-    let mut token = [0; 16];
-    File::open("/dev/urandom")?.read_exact(&mut token)?;
-    Ok(token)
+/// Returns random bytes.
+pub fn random<const LEN: usize>() -> io::Result<[u8; LEN]> {
+    let mut bytes = [0; LEN];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes)
 }

@@ -245,7 +245,7 @@ impl Replacer<'_> {
                     self.noise.float(from, to);
                 }
             }
-            // Such as the UUID of a device.
+            // An array of bytes is no array of numbers: it may be the UUID of a device.
             (Repr::U8 | Repr::I8, Kind::Number) if is_array => {
                 self.noise.memory(BlobName::of(from), 0, to);
             }

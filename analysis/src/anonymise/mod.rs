@@ -2,7 +2,7 @@
 //! what names the program, its machine and its user become noise of the same size. Commands, their order, threads, times, sizes,
 //! enumerants and names of objects stay (docs/anonymise.md lists everything).
 //!
-//! What is not understood is not let through: it becomes noise or 0, or is an error. Reads the trace twice, holds one block, the
+//! Contents that this build does not understand become noise or 0, or are an error. The trace is read twice. Held are one block, the
 //! names of the blobs, and one blob of structs or texts at a time.
 
 mod about;

@@ -14,7 +14,7 @@ const TRIES: u64 = 64;
 /// The characters of texts: one for each value of six bits.
 const CHARACTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789__";
 
-/// What a noise stands for: two kinds never have the same noise for a reason.
+/// What a noise stands for. Equal bytes of two kinds have different noise.
 #[derive(Clone, Copy)]
 enum Kind {
     Memory,

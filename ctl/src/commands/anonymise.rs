@@ -2,8 +2,7 @@
 //! is told. A trace with damage, or with something that this build does not understand, is refused (status 1), and no file is
 //! left; one that is cut is written up to there, and is status 1, too.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Read};
+use std::io::{self, BufWriter};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +15,7 @@ use serde::Serialize;
 use crate::args::{Force, Json, Trace};
 use crate::failure::Failure;
 use crate::finished_file::{self, FinishedFile};
+use crate::launch;
 use crate::reading_progress::ReadingProgress;
 use crate::text::{self, counted};
 use crate::trace_file::{self, unreadable};
@@ -85,7 +85,7 @@ pub fn run(args: &Anonymise) -> Result<u8, Failure> {
         program: args.keep.contains(&Kept::Program),
         marks: args.keep.contains(&Kept::Marks),
     };
-    let key = random_key()
+    let key = launch::random()
         .map_err(|error| Failure::system(format!("can't read /dev/urandom: {error}")))?;
     let file = FinishedFile::create(&args.output, args.force.force)?;
     let mut out = BufWriter::with_capacity(256 << 10, file);
@@ -119,12 +119,6 @@ fn must_be_another(path: &Path, output: &Path) -> Result<(), Failure> {
         ))),
         false => Ok(()),
     }
-}
-
-fn random_key() -> io::Result<[u8; 32]> {
-    let mut key = [0; 32];
-    File::open("/dev/urandom")?.read_exact(&mut key)?;
-    Ok(key)
 }
 
 fn failed(args: &Anonymise, error: AnonymiseError) -> Failure {

@@ -479,7 +479,7 @@ pub fn root_of(
         is_there.then_some(Root { group, name, target, attributes, is_spare, view, limits })
     };
     let made = source.or_else(viewed);
-    // Drivers bind no texture to an image of depth or stencil. A renderbuffer that is bound to an image may have another format
+    // A driver need not bind a texture to an image of depth or stencil. A renderbuffer that is bound to an image may have another format
     // than the one of which the image was made.
     let is_of_renderbuffer = image.is_some_and(|image| image.target == EGL_GL_RENDERBUFFER);
     let object = if storage.is_drawn_alone() || is_of_renderbuffer {

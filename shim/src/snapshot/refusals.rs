@@ -1,5 +1,5 @@
 //! Corrects the state of objects that the driver refused to bind to an EGL image: the state has followed the command. Mesa
-//! binds nothing to an image of depth or stencil. A refusal after which an object has an image of the EGL image's size and kind
+//! binds no renderbuffer to an image of depth or stencil. A refusal after which an object has an image of the EGL image's size and kind
 //! shows by an object of the shim's own, which the driver refuses, too. A texture that had more levels then has only the first.
 
 use gapii_commands::constants::{
