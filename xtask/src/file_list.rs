@@ -40,6 +40,16 @@ pub fn generate(root: &Path) -> anyhow::Result<BTreeMap<PathBuf, String>> {
     Ok(folders.iter().map(page).collect())
 }
 
+/// Returns the paths of pages below `root` that `cargo xtask generate` would write or remove.
+///
+/// # Errors
+///
+/// As [`generate`].
+pub fn outdated(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let pages = generate(root)?;
+    Ok([stale(root, &pages), unwanted(root, &pages)].concat())
+}
+
 /// Returns the pages below `root` that `pages` does not have: those of folders that are gone.
 pub fn unwanted(root: &Path, pages: &BTreeMap<PathBuf, String>) -> Vec<PathBuf> {
     let listed = std::fs::read_dir(root.join(PAGES)).into_iter().flatten().flatten();
@@ -48,7 +58,7 @@ pub fn unwanted(root: &Path, pages: &BTreeMap<PathBuf, String>) -> Vec<PathBuf> 
 }
 
 /// Returns the paths of `pages` whose file below `root` is missing or has another content.
-pub fn stale(root: &Path, pages: &BTreeMap<PathBuf, String>) -> Vec<PathBuf> {
+fn stale(root: &Path, pages: &BTreeMap<PathBuf, String>) -> Vec<PathBuf> {
     let is_fresh = |(path, text): &(&PathBuf, &String)| {
         std::fs::read_to_string(root.join(path)).is_ok_and(|found| found == **text)
     };

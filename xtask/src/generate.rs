@@ -36,18 +36,17 @@ pub fn run(args: &Generate) -> anyhow::Result<()> {
     }
     apigen(&[&["generate"], check].concat())?;
     let root = tree::root();
-    let pages = file_list::generate(root)?;
-    let unwanted = file_list::unwanted(root, &pages);
     if args.check {
-        if let Some(page) = [file_list::stale(root, &pages), unwanted].concat().first() {
-            bail!("{} is stale; run `cargo xtask generate`", page.display());
-        }
-        return Ok(());
+        return match file_list::outdated(root)?.first() {
+            Some(page) => bail!("{} is stale; run `cargo xtask generate`", page.display()),
+            None => Ok(()),
+        };
     }
+    let pages = file_list::generate(root)?;
     for page in file_list::write(root, &pages)? {
         println!("wrote {}", page.display());
     }
-    for page in unwanted {
+    for page in file_list::unwanted(root, &pages) {
         std::fs::remove_file(root.join(&page))?;
         println!("removed {}", page.display());
     }

@@ -23,7 +23,7 @@ use clap::Args;
 
 pub use repository::Repository;
 
-use crate::tree;
+use crate::{file_list, tree};
 
 const CIRCLES: &str = "xtask/tidy/circles.txt";
 const CONSTANTS: &str = "xtask/tidy/constants.txt";
@@ -51,7 +51,7 @@ pub fn run(args: &Tidy) -> anyhow::Result<()> {
     if args.shrink {
         shrink(&repository)?;
     }
-    let rules: [(&str, Rule); 8] = [
+    let rules: [(&str, Rule); 9] = [
         ("imports", check_imports),
         ("arrows", check_arrows),
         ("references", check_references),
@@ -60,6 +60,7 @@ pub fn run(args: &Tidy) -> anyhow::Result<()> {
         ("glossary", check_glossary),
         ("features", check_features),
         ("variables", check_variables),
+        ("files", check_files),
     ];
     let mut number = 0;
     for (name, rule) in rules {
@@ -184,6 +185,13 @@ fn check_variables(repository: &Repository) -> anyhow::Result<Vec<String>> {
         texts.map(|token| token.text.to_owned()).collect::<Vec<_>>()
     });
     Ok(variables::compare(&named.collect(), &listed, &texts.collect(), Path::new(VARIABLES)))
+}
+
+/// Every change of a file's first words changes a page, so this is checked here, too, and not only beside the generated code.
+fn check_files(_: &Repository) -> anyhow::Result<Vec<String>> {
+    let outdated = file_list::outdated(tree::root())?;
+    let say = |page: &PathBuf| format!("{} is stale; run `cargo xtask generate`", page.display());
+    Ok(outdated.iter().map(say).collect())
 }
 
 /// Writes the lists anew without the exceptions that are gone.
