@@ -1,0 +1,3 @@
+//! `gapii-upload`: uploads finished traces and tables from a folder.
+
+fn main() {}
