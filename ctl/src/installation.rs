@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use gapii_package::{
-    DAEMON, LAYER_FOLDER, LAYER_SONAME, Layout, MCP, MCP_FOLDER, SHIM, SONAMES, SONAMES_FOLDER,
+    DAEMON, LAYER_FOLDER, LAYER_SONAME, LIBEXEC, Layout, SHIM, SONAMES, SONAMES_FOLDER,
 };
 
 use crate::failure::Failure;
@@ -82,12 +82,12 @@ pub fn preloaded<'a>(libraries: impl IntoIterator<Item = &'a Path>) -> OsString 
     names.join(OsStr::new(":"))
 }
 
-/// Returns the path of the server for agents: beside this program, or where an installed tree has it.
-pub fn mcp_server() -> Option<PathBuf> {
+/// Returns the path of a program that this one becomes: beside this program, or where an installed tree has it.
+pub fn program_beside(name: &str) -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     let folder = program.parent()?;
-    let installed = folder.parent().map(|prefix| prefix.join(MCP_FOLDER).join(MCP));
-    first_file([Some(folder.join(MCP)), installed].into_iter().flatten())
+    let installed = folder.parent().map(|prefix| prefix.join(LIBEXEC).join(name));
+    first_file([Some(folder.join(name)), installed].into_iter().flatten())
 }
 
 /// Returns this program's folder and the shim's folders of an installed tree.

@@ -43,8 +43,10 @@ pub const LAYER: &str = "libze_tracing_layer.so";
 
 /// The server for agents.
 pub const MCP: &str = "gapii-mcp";
-/// Folder of the server for agents below the prefix: `gapii-ctl mcp` starts it, and nobody else.
-pub const MCP_FOLDER: &str = "libexec/gapii";
+/// The program that writes traces as tables.
+pub const TABLES: &str = "gapii-tables";
+/// Folder below the prefix of programs that `gapii-ctl` becomes, and nobody else starts.
+pub const LIBEXEC: &str = "libexec/gapii";
 
 /// Licences of the crates that are linked into a package, in its folder for documents. An archive has them; a source build does not.
 pub const LICENCES: &str = "THIRD-PARTY";
@@ -55,17 +57,19 @@ pub const HEADERS_FOLDER: &str = "include";
 pub const HEADERS: [&str; 2] = ["gapii.h", "gapii_commands.h"];
 
 /// Pages for users; docs/ has others for those who change gapii.
-const DOCUMENTS: [&str; 13] = [
+const DOCUMENTS: [&str; 15] = [
     "README.md",
     "docs/agents.md",
     "docs/containers.md",
     "docs/export.md",
+    "docs/fleet.md",
     "docs/glossary.md",
     "docs/json.md",
     "docs/level-zero.md",
     "docs/operation.md",
     "docs/programs.md",
     "docs/replay.md",
+    "docs/tables.md",
     "docs/trace-format.md",
     "docs/tracers.md",
     "docs/viewer.md",
@@ -108,12 +112,19 @@ pub enum Package {
     Development,
     LevelZero,
     Agents,
+    Fleet,
 }
 
 impl Package {
     /// All packages.
-    pub const ALL: [Package; 5] =
-        [Package::Tools, Package::Shim, Package::Development, Package::LevelZero, Package::Agents];
+    pub const ALL: [Package; 6] = [
+        Package::Tools,
+        Package::Shim,
+        Package::Development,
+        Package::LevelZero,
+        Package::Agents,
+        Package::Fleet,
+    ];
 
     /// Name of the package.
     pub fn name(self) -> &'static str {
@@ -123,6 +134,7 @@ impl Package {
             Package::Development => "libgapii-dev",
             Package::LevelZero => "gapii-level-zero",
             Package::Agents => MCP,
+            Package::Fleet => "gapii-fleet",
         }
     }
 }
@@ -165,7 +177,7 @@ pub fn files(layout: &Layout, written: &Written) -> Vec<File> {
     files.extend(shim(layout));
     files.extend(development(layout));
     files.push(level_zero(layout));
-    files.push(agents());
+    files.extend(become_programs());
     files.sort_by(|a, b| a.path.cmp(&b.path));
     files
 }
@@ -249,9 +261,12 @@ fn level_zero(layout: &Layout) -> File {
     built(path, LAYER, Package::LevelZero)
 }
 
-fn agents() -> File {
-    let path = format!("{MCP_FOLDER}/{MCP}");
-    File { is_program: true, ..built(path, MCP, Package::Agents) }
+/// The programs that the control tool becomes.
+fn become_programs() -> [File; 2] {
+    [(MCP, Package::Agents), (TABLES, Package::Fleet)].map(|(name, package)| {
+        let path = format!("{LIBEXEC}/{name}");
+        File { is_program: true, ..built(path, name, package) }
+    })
 }
 
 fn built(path: String, source: &str, package: Package) -> File {

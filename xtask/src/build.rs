@@ -15,9 +15,10 @@ use gapii_package::{
     SONAMES, SONAMES_FOLDER, STATIC,
 };
 
+use crate::own_workspace::{FLEET, MCP};
 use crate::suite::{self, Built};
 use crate::tree::Profile;
-use crate::{mcp_server, step, tree};
+use crate::{step, tree};
 
 /// The shim's package.
 pub const SHIM: &str = "gapii-shim";
@@ -42,10 +43,11 @@ pub fn run(args: &Build) -> anyhow::Result<()> {
 /// Builds all that people install.
 pub fn all() -> anyhow::Result<()> {
     product(Profile::Release)?;
-    mcp_server::build(Profile::Release)
+    MCP.build(Profile::Release)?;
+    FLEET.build(Profile::Release)
 }
 
-/// Builds the product without the server for agents, which no test and no demonstration needs.
+/// Builds the product without the programs of other workspaces, which no test and no demonstration needs.
 pub fn product(profile: Profile) -> anyhow::Result<()> {
     match profile {
         Profile::Release => release(),

@@ -20,9 +20,9 @@ mod generate;
 mod impact;
 mod lint;
 mod mcp;
-mod mcp_server;
 mod miri;
 mod models;
+mod own_workspace;
 mod package;
 mod packages;
 mod piglit;
@@ -71,7 +71,8 @@ enum Command {
     Browser(browser::Browser),
     /// Type-check the fuzzers, which are workspaces of their own
     CheckFuzz,
-    /// Build the daemon, the control tool, the shim with its headers, Level Zero's layer, and the server for agents, in release
+    /// Build the daemon, the control tool, the shim with its headers, Level Zero's layer, the server for agents, and the program
+    /// that writes tables, in release
     Build(build::Build),
     /// Make what people install, in target/package: Debian packages; with --tar, an archive that works wherever it is
     /// unpacked

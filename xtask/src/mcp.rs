@@ -5,20 +5,19 @@
 use std::fs;
 use std::process::Command;
 
+use crate::own_workspace::MCP;
 use crate::tree::Profile;
 use crate::xserver::XServer;
-use crate::{build, exports, mcp_server, packages, python, step, tree};
+use crate::{build, exports, packages, python, step, tree};
 
 /// Asks the questions, and records a program. Arguments: the control tool, and the folder with the traces.
 const ASKING: &str = "xtask/src/mcp/ask.py";
 
 pub fn run() -> anyhow::Result<()> {
     packages::install(&[packages::DEMO, packages::EXPORTS])?;
-    step::run(mcp_server::cargo(&["clippy", "--all-targets"]).args(["--", "-D", "warnings"]))?;
-    step::run(step::cargo(&["fmt", "--check", "--manifest-path"]).arg(mcp_server::MANIFEST))?;
-    step::run(&mut mcp_server::cargo(&["test"]))?;
+    MCP.check()?;
     build::product(Profile::Dev)?;
-    mcp_server::build(Profile::Dev)?;
+    MCP.build(Profile::Dev)?;
     let folder = tree::target().join("agents");
     let traces = folder.join("traces");
     // What an earlier run has recorded would be listed, too.

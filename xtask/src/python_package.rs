@@ -73,7 +73,7 @@ fn install(python: &Path, wheels: &Path) -> anyhow::Result<()> {
 }
 
 /// Compiles a program of the tests.
-fn compile(program: &str, folder: &Path) -> anyhow::Result<PathBuf> {
+pub fn compile(program: &str, folder: &Path) -> anyhow::Result<PathBuf> {
     let source = tree::root().join("tests").join(program).with_extension("c");
     let compiled = folder.join(source.file_stem().context("a program has a name")?);
     let mut compiler = Command::new("cc");

@@ -34,7 +34,7 @@ pub struct Mcp {
 pub fn run(args: &Mcp) -> Result<u8, Failure> {
     let own = std::env::current_exe()
         .map_err(|error| Failure::system(format!("can't find this program: {error}")))?;
-    let server = installation::mcp_server().ok_or_else(|| {
+    let server = installation::program_beside(MCP).ok_or_else(|| {
         Failure::unreachable(format!(
             "{MCP} is not installed; install Debian's package with `apt install ./{MCP}_*.deb`, or build all of gapii with \
              `cargo xtask build`"

@@ -2,7 +2,7 @@
 # installs them again, and runs the commands of the README's first page, which are in /seen/commands.
 set -eu
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
-PACKAGES="gapii libgapii0 libgapii-dev gapii-level-zero gapii-mcp"
+PACKAGES="gapii libgapii0 libgapii-dev gapii-level-zero gapii-mcp gapii-fleet"
 
 files() {
     find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path /seen \
@@ -27,6 +27,7 @@ gapii --version
 gapii-ctl --version
 gapiid --version
 /usr/libexec/gapii/gapii-mcp --version
+/usr/libexec/gapii/gapii-tables --version
 apt_get purge $PACKAGES
 apt_get autoremove --purge
 files >/tmp/after

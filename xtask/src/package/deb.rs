@@ -81,6 +81,16 @@ fn control(package: Package) -> Control {
                           Level Zero. This package has the server of the Model Context Protocol\n\
                           that gapii-ctl mcp starts: an agent asks it about recordings.",
         },
+        Package::Fleet => Control {
+            section: "devel",
+            depends: "$auto, gapii (= @VERSION@)",
+            recommends: "",
+            suggests: "",
+            synopsis: "recorded graphics commands of many machines",
+            description: "gapii records every command that a program issues to EGL, OpenGL ES and\n\
+                          Level Zero. This package has the program that gapii-ctl export starts\n\
+                          to write recordings as tables in Parquet, also to object stores.",
+        },
     }
 }
 
@@ -96,7 +106,7 @@ pub fn make(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
         let mut cargo_deb = Command::new(cargo_deb());
         cargo_deb.args(["--no-build", "--no-strip", "--deb-version", version(), "--manifest-path"]);
         cargo_deb.arg(&manifest).arg("--output").arg(&deb);
-        if ![Package::Tools, Package::Agents].contains(package) {
+        if ![Package::Tools, Package::Agents, Package::Fleet].contains(package) {
             cargo_deb.args(["--multiarch", "same"]);
         }
         step::run_aside(&mut cargo_deb)?;

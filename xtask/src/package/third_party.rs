@@ -15,12 +15,13 @@ use crate::{step, tree};
 const BEGINNINGS: [&str; 5] = ["LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE"];
 
 /// Crates of the workspace in each package, and the workspace's manifest.
-const LINKED: [(Package, &str, &[&str]); 5] = [
+const LINKED: [(Package, &str, &[&str]); 6] = [
     (Package::Tools, "Cargo.toml", &["gapii-ctl", "gapiid"]),
     (Package::Shim, "Cargo.toml", &["gapii-shim"]),
     (Package::Development, "Cargo.toml", &["gapii-shim"]),
     (Package::LevelZero, "Cargo.toml", &["gapii-ze-layer"]),
     (Package::Agents, "mcp/Cargo.toml", &["gapii-mcp"]),
+    (Package::Fleet, "fleet/Cargo.toml", &["gapii-tables"]),
 ];
 
 /// Returns the file of each package that has crates of others. Two packages with the same folder for documents share one.
