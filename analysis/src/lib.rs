@@ -1,5 +1,5 @@
 //! Statistics of a trace ([`stats`]), its problems ([`problems`]), differences of two traces ([`diff`]), drivers and
-//! surfaces of a program ([`graphics`]), how long its frames took ([`frame_clock`]), words for its objects ([`object_names`]), and why a trace has no frame
+//! surfaces of a program ([`graphics`]), its objects ([`object_lives`]), how long its frames took ([`frame_clock`]), words for its objects ([`object_names`]), and why a trace has no frame
 //! ([`presentation`]), and where its frames may end ([`frame_guess`]).
 //!
 //! The caller passes commands one by one. The crate opens no file and calls no driver.
@@ -31,6 +31,7 @@ mod causes;
 pub mod command_role;
 pub mod diff;
 mod digest;
+pub mod examiner;
 pub mod frame_clock;
 pub mod frame_guess;
 mod generated;
@@ -40,6 +41,7 @@ mod identity;
 mod locations;
 pub mod marks;
 mod mentions;
+pub mod object_lives;
 pub mod object_names;
 pub mod presentation;
 pub mod problems;

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use gapii_commands::Api;
 use gapii_follow::follow::Follower;
-use gapii_state::changes;
+use gapii_state::changes::{self, Changes};
 use gapii_trace::Command;
 use gapii_trace::description::{Function, Kind, Observed};
 use gapii_trace::filter::Filter;
@@ -236,9 +236,15 @@ impl Counter {
 
     /// Counts the next command.
     pub fn count(&mut self, command: &Command<'_>) {
+        changes::take();
+        self.follower.follow(command);
+        self.tally(command, changes::take());
+    }
+
+    /// Counts the next command, if the caller follows the state: `made` is what the command has changed there.
+    pub fn tally(&mut self, command: &Command<'_>, made: Changes) {
         if command.is_setup {
             self.stats.setup_commands += 1;
-            self.follow(command);
             return;
         }
         let known = command.known();
@@ -253,7 +259,9 @@ impl Counter {
         stats.client_bytes += if is_draw == 1 { read } else { 0 };
         stats.read_back_bytes += written;
 
-        let changed = self.follow(command);
+        let sets = made.assignments > 0 && self.known(command).only_sets;
+        // Of a command that only sets state, whether the state changed.
+        let changed = sets.then_some(made.changes > 0);
         self.rank(command);
         let gpu_ns = || command.gpu.iter().map(|span| Some(span.duration_ns));
         note(&mut self.stats.driver, command.driver_ns, command.seq);
@@ -305,16 +313,6 @@ impl Counter {
         (self.stats.driver_in_frames, self.stats.gpu_in_frames) =
             (spread(|it| it.driver_ns), spread(|it| it.gpu_ns));
         self.stats
-    }
-
-    /// Applies the command to the state. For a command that only sets state, returns whether the state changed; `None`
-    /// for other commands.
-    fn follow(&mut self, command: &Command<'_>) -> Option<bool> {
-        changes::take();
-        self.follower.follow(command);
-        let made = changes::take();
-        let sets = made.assignments > 0 && self.known(command).only_sets;
-        sets.then_some(made.changes > 0)
     }
 
     /// Lists the command if it is one of the slowest so far. Of equal times the first one stays.

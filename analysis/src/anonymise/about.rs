@@ -25,10 +25,11 @@ impl About<'_> {
     pub(super) fn header(&mut self, header: &mut TraceHeader) {
         #[rustfmt::skip]
         let TraceHeader {
-            version: _, writer, session, started_unix_ns: _, started_ns: _, started_boot_ns: _, capture: _, kept: _, filter,
+            version: _, writer, host, session, started_unix_ns: _, started_ns: _, started_boot_ns: _, capture: _, kept: _, filter,
             anonymised, description: _,
         } = header;
         *writer = concat!("gapii ", env!("CARGO_PKG_VERSION")).into();
+        *host = self.noise.untrusted(host);
         *session = self.noise.name(BlobName::of(session.as_bytes())).to_string();
         self.filter(filter);
         *anonymised = true;

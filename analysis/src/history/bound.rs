@@ -17,13 +17,8 @@ pub fn act(command: &Command<'_>, thread: &Thread, kind: &str, name: u64) -> Opt
     let draws = Role::Draw.is_of(known);
     let dispatches = Role::Dispatch.is_of(known);
     let call = Arguments(command);
-    let mut search = Search { kind, name, found: None };
-    if Role::FillsBuffer.is_of(known) {
-        fill_buffer(&call, context, &mut search);
-    }
-    if Role::Fills.is_of(known) {
-        fill_image(&call, context, &mut search);
-    }
+    let mut search = Search { wanted: Some((kind, name)), found: None };
+    fill(&call, context, &mut search);
     if draws || Role::Clears.is_of(known) {
         targets(&call, context, thread, &mut search);
     }
@@ -42,22 +37,40 @@ pub fn act(command: &Command<'_>, thread: &Thread, kind: &str, name: u64) -> Opt
     if Role::ReadsPixels.is_of(known) {
         search.see(context.pixel_pack_buffer, Act::Fills);
     }
-    search.found
+    search.found.map(|(object, act)| (object.serial, act))
+}
+
+/// Returns the object to which the command gives contents; `None` if the command gives none, or if no object is bound.
+pub fn filled(command: &Command<'_>, thread: &Thread) -> Option<Bound> {
+    let mut search = Search { wanted: None, found: None };
+    fill(&Arguments(command), thread.context.as_deref()?, &mut search);
+    search.found.filter(|(_, act)| *act == Act::Fills).map(|(object, _)| object)
+}
+
+/// An object that is bound.
+#[derive(Clone, Copy)]
+pub struct Bound {
+    /// Kind of object, such as `Texture`.
+    pub kind: &'static str,
+    pub name: u64,
+    /// Distinguishes objects that had the same name.
+    pub serial: u32,
 }
 
 /// A search for a bound object.
 struct Search<'a> {
-    kind: &'a str,
-    name: u64,
-    found: Option<(u32, Act)>,
+    /// Its kind and name; any object if `None`.
+    wanted: Option<(&'a str, u64)>,
+    found: Option<(Bound, Act)>,
 }
 
 impl Search<'_> {
     /// Notes the act if this is the object.
     fn see<T: Object>(&mut self, object: Ref<T>, act: Act) {
-        let is_it = object.is_some() && object.name() == self.name && T::KIND == self.kind;
+        let (kind, name, serial) = (T::KIND, object.name(), object.serial());
+        let is_it = object.is_some() && self.wanted.is_none_or(|wanted| wanted == (kind, name));
         if is_it && self.found.is_none_or(|(_, known)| act < known) {
-            self.found = Some((object.serial(), act));
+            self.found = Some((Bound { kind, name, serial }, act));
         }
     }
 }
@@ -73,6 +86,17 @@ impl Arguments<'_> {
     fn number(&self, name: &str) -> Option<u32> {
         let arg = self.0.args().find(|arg| arg.param.name == name)?;
         u32::try_from(arg.value.bits()).ok()
+    }
+}
+
+/// The buffers, or the texture or renderbuffer, that the command fills, and those that it reads for that.
+fn fill(call: &Arguments<'_>, context: &Context, search: &mut Search<'_>) {
+    let known = call.0.known();
+    if Role::FillsBuffer.is_of(known) {
+        fill_buffer(call, context, search);
+    }
+    if Role::Fills.is_of(known) {
+        fill_image(call, context, search);
     }
 }
 
@@ -168,7 +192,7 @@ fn resources(context: &Context, search: &mut Search<'_>) {
         programs.iter().for_each(|program| search.see(*program, Act::DrawsWith));
     }
     programs.retain(|program| program.is_some());
-    if matches!(search.kind, "Texture" | "Sampler") {
+    if search.wanted.is_none_or(|(kind, _)| matches!(kind, "Texture" | "Sampler")) {
         for (number, unit) in context.texture_units.iter().enumerate() {
             if selects(context, &programs, number) {
                 unit.bindings.iter().for_each(|(_, it)| search.see(*it, Act::DrawsWith));

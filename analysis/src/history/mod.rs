@@ -8,7 +8,7 @@
 //! Keeps at most 64 objects that had the name (`OBJECTS_MAX`) and of each so many events of each sort as the caller wants,
 //! the first ones. Two contexts with the same handle, one after the other, count as one.
 
-mod bound;
+pub(crate) mod bound;
 mod life;
 
 use std::collections::BTreeMap;
@@ -287,7 +287,7 @@ fn names_of<'a>(functions: &'a mut Vec<Option<Names>>, command: &Command<'_>) ->
 }
 
 /// What the objects of a kind belong to that a thread uses, as a number; 0 for its process, and without a context.
-fn owner_of(kind: Kind, thread: &Thread) -> u64 {
+pub(crate) fn owner_of(kind: Kind, thread: &Thread) -> u64 {
     thread.context.as_deref().map_or(0, |context| owner_in(kind, context))
 }
 

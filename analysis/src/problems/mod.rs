@@ -23,6 +23,7 @@ mod uploads;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use gapii_follow::Thread;
 use gapii_follow::follow::Follower;
 use gapii_trace::{Command, Info};
 
@@ -36,11 +37,16 @@ const LOADING_FRAMES: u64 = 10;
 
 /// Finds the problems of one trace.
 pub struct Finder {
+    follower: Follower,
+    judge: Judge,
+}
+
+/// Judges commands whose effect on the state the caller follows.
+struct Judge {
     groups: Groups,
     /// The frames of interest.
     frames: Range<u64>,
     is_filtered: bool,
-    follower: Follower,
     processes: BTreeMap<u32, Begun>,
     errors: errors::Errors,
     shaders: shaders::Shaders,
@@ -59,11 +65,10 @@ impl Default for Finder {
 impl Finder {
     /// Returns a finder of problems in these frames of each process. It has to see all commands nevertheless.
     pub fn within(frames: Range<u64>) -> Self {
-        Self {
+        let judge = Judge {
             groups: Groups::default(),
             frames,
             is_filtered: false,
-            follower: Follower::default(),
             processes: BTreeMap::new(),
             errors: errors::Errors::default(),
             shaders: shaders::Shaders::default(),
@@ -71,20 +76,42 @@ impl Finder {
             objects: objects::ObjectTable::default(),
             clock: FrameClock::default(),
             slow_frames: slow_frames::FrameTimes::default(),
-        }
+        };
+        Self { follower: Follower::default(), judge }
     }
 
     /// Declares that the trace was recorded with a filter. It lacks commands that use and delete objects, so that objects
     /// are no problem in it.
     #[must_use]
     pub fn of_filtered_trace(mut self, is_filtered: bool) -> Self {
-        self.is_filtered = is_filtered;
+        self.judge.is_filtered = is_filtered;
         self
     }
 
     /// Looks at the next command.
     pub fn look(&mut self, command: &Command<'_>) {
         self.follower.follow(command);
+        self.judge.look(command, self.follower.thread(command.thread));
+    }
+
+    /// Looks at the next command, if the caller follows the state: `thread` is that of the command's thread, behind the command.
+    pub fn judge(&mut self, command: &Command<'_>, thread: Option<&Thread>) {
+        self.judge.look(command, thread);
+    }
+
+    /// Notes what the trace lacks, and how it ended.
+    pub fn note_losses(&mut self, info: &Info) {
+        losses::look(info, &mut self.judge.groups);
+    }
+
+    /// Returns the problems.
+    pub fn finish(self) -> Problems {
+        self.judge.finish()
+    }
+}
+
+impl Judge {
+    fn look(&mut self, command: &Command<'_>, thread: Option<&Thread>) {
         let begun = self.processes.entry(command.process).or_insert(Begun {
             first_frame: command.frame,
             last_frame: command.frame,
@@ -101,7 +128,7 @@ impl Finder {
         let seen = Seen {
             command,
             known: command.known(),
-            thread: self.follower.thread(command.thread),
+            thread,
             is_wanted: self.frames.contains(&command.frame),
             is_in_frames: command.frame > begun.first_frame,
             is_in_mid_run: command.frame >= mid_run,
@@ -123,13 +150,7 @@ impl Finder {
         }
     }
 
-    /// Notes what the trace lacks, and how it ended.
-    pub fn note_losses(&mut self, info: &Info) {
-        losses::look(info, &mut self.groups);
-    }
-
-    /// Returns the problems.
-    pub fn finish(mut self) -> Problems {
+    fn finish(mut self) -> Problems {
         self.uploads.finish(&mut self.groups);
         self.slow_frames.finish(&mut self.groups);
         if !self.is_filtered {

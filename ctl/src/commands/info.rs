@@ -268,7 +268,7 @@ impl Answer {
             format!("lost       {}", losses(info)),
             format!("written by {}, format {}", info.writer, format_named(info.format_version)),
         ];
-        lines.splice(0..0, recorded_line(&self.recorded));
+        lines.splice(0..0, recorded_line(&self.recorded, &info.host));
         lines.extend(surfaces_line(&self.graphics.surface_sizes));
         lines.extend(self.graphics.drivers.iter().map(driver_line));
         lines.extend(self.gpu_times.iter().flat_map(GpuSummary::lines));
@@ -331,7 +331,7 @@ fn peculiarities(info: &TraceInfo, began_ns: u64) -> Vec<String> {
     lines
 }
 
-fn recorded_line(recorded: &Recorded) -> Option<String> {
+fn recorded_line(recorded: &Recorded, host: &Untrusted) -> Option<String> {
     let began =
         recorded.began_unix_ns.map(|unix_ns| local_time::day_and_time(unix_ns / 1_000_000_000));
     let least = if recorded.is_least { "at least " } else { "" };
@@ -339,7 +339,8 @@ fn recorded_line(recorded: &Recorded) -> Option<String> {
     let duration = recorded.duration_ns.filter(|ns| *ns > 0);
     let duration = duration.map(Duration::from_nanos);
     let duration = duration.map(|duration| format!("for {least}{duration:.1?}"));
-    let parts: Vec<_> = began.into_iter().chain(duration).collect();
+    let host = (!host.is_empty()).then(|| format!("on {host}"));
+    let parts: Vec<_> = began.into_iter().chain(duration).chain(host).collect();
     (!parts.is_empty()).then(|| format!("recorded   {}", parts.join(", ")))
 }
 

@@ -25,6 +25,7 @@ use crate::backlog::backlog;
 use crate::clock::Clock;
 use crate::drain::DrainHandle;
 use crate::end::{Cause, Departure};
+use crate::host;
 use crate::kept_frames::KeptFrames;
 use crate::member::Joining;
 use crate::order::Order;
@@ -324,5 +325,6 @@ fn header_of(plan: &Plan, clock: Clock) -> TraceHeader {
     let Moment { monotonic_ns, unix_ns, boot_ns } = clock.now();
     let untimed = TraceHeader::new(program, plan.origin.session, unix_ns, monotonic_ns);
     let (capture, filter) = (plan.origin.number, plan.filter.clone());
-    TraceHeader { version, started_boot_ns: boot_ns, capture, filter, ..untimed }
+    let host = host::name();
+    TraceHeader { version, host, started_boot_ns: boot_ns, capture, filter, ..untimed }
 }

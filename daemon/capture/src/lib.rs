@@ -41,6 +41,7 @@ pub mod fault;
 pub mod fill;
 pub mod filtering;
 pub mod finish;
+mod host;
 pub mod keeper;
 pub mod kept_frames;
 pub mod lane;

@@ -15,6 +15,7 @@ use crate::clock::Clock;
 use crate::end::Exited;
 use crate::facts::Facts;
 use crate::finish::Finish;
+use crate::host;
 use crate::kept_frames::Excerpt;
 use crate::ledger::Ledger;
 use crate::output::{Output, OutputError};
@@ -42,6 +43,7 @@ pub fn save(
     let header = TraceHeader {
         version: if origin.options.timing { KEPT_TIMED_VERSION } else { KEPT_VERSION },
         kept: Some(excerpt.from),
+        host: host::name(),
         started_boot_ns: started.boot_ns,
         ..TraceHeader::new(program, session, started.unix_ns, started.monotonic_ns)
     };

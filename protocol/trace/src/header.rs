@@ -37,6 +37,9 @@ pub struct TraceHeader {
     /// Name and version of the program that wrote the trace, for people.
     #[serde(default)]
     pub writer: Untrusted,
+    /// Name of the machine on which the trace was recorded; empty if unknown.
+    #[serde(default, skip_serializing_if = "Untrusted::is_empty")]
+    pub host: Untrusted,
     /// The daemon's session, as 32 hexadecimal digits.
     #[serde(default)]
     pub session: String,
@@ -131,6 +134,7 @@ impl TraceHeader {
         Self {
             version: UNTIMED_VERSION,
             writer: writer.into(),
+            host: Untrusted::default(),
             session: session.iter().map(|byte| format!("{byte:02x}")).collect(),
             started_unix_ns,
             started_ns,

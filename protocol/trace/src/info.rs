@@ -88,6 +88,9 @@ pub struct Info {
     pub format_version: u32,
     /// Name and version of the program that wrote the trace.
     pub writer: Untrusted,
+    /// Name of the machine on which the trace was recorded; left out if unknown.
+    #[serde(skip_serializing_if = "Untrusted::is_empty")]
+    pub host: Untrusted,
     /// When the capture began, in nanoseconds of Unix time; 0 if unknown.
     pub started_unix_ns: u64,
     /// When the capture ended, in nanoseconds of Unix time; 0 if unknown.
@@ -285,6 +288,7 @@ impl Info {
             file_bytes: reader.file_len(),
             format_version: reader.header().version,
             writer: reader.header().writer.clone(),
+            host: reader.header().host.clone(),
             started_unix_ns: reader.header().started_unix_ns,
             ended_unix_ns: 0,
             set_back_ns: 0,
