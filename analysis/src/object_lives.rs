@@ -104,7 +104,8 @@ impl ObjectLives {
         let bytes = if command.is_setup { 0 } else { uploaded_bytes(command) };
         if bytes > 0
             && let Some(bound) = bound::filled(command, thread)
-            && let Some((_, life)) = self.life(command, thread, (bound.kind, bound.name, bound.serial))
+            && let Some((_, life)) =
+                self.life(command, thread, (bound.kind, bound.name, bound.serial))
         {
             life.uploads += 1;
             life.uploaded_bytes = life.uploaded_bytes.saturating_add(bytes);

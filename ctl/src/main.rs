@@ -63,6 +63,7 @@ mod status_page;
 mod strictness;
 mod summary_line;
 mod table;
+mod tables;
 mod text;
 mod tools;
 mod trace_file;

@@ -15,6 +15,7 @@ mod doctests;
 mod drivers;
 mod exports;
 mod file_list;
+mod fleet;
 mod fuzz;
 mod generate;
 mod impact;
@@ -89,6 +90,9 @@ enum Command {
     Piglit(piglit_desktop::Piglit),
     /// Test the server for agents: its unit tests, and questions of the protocol's own client about recorded traces
     CheckMcp,
+    /// Test the programs for many traces and many machines, and compare tables of traces in DuckDB with what gapii-ctl prints; with
+    /// --engines, also in Spark, and replay the traces on workers of Ray
+    CheckFleet(fleet::Fleet),
     /// Test the Python package: builds and installs its wheel, and compares what it reads of recorded traces with what
     /// gapii-ctl prints
     CheckPython,
@@ -126,6 +130,7 @@ fn main() -> ExitCode {
         Command::CheckPiglit => piglit::run(),
         Command::Piglit(args) => piglit_desktop::run(&args),
         Command::CheckMcp => mcp::run(),
+        Command::CheckFleet(args) => fleet::run(&args),
         Command::CheckPython => python_package::run(),
         Command::CheckApi => generate::check_api(),
         Command::Lint => lint::run(),

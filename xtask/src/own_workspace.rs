@@ -23,8 +23,11 @@ pub const MCP: OwnWorkspace =
     OwnWorkspace { manifest: "mcp/Cargo.toml", target: "mcp", programs: &[gapii_package::MCP] };
 
 /// Programs for many traces and many machines.
-pub const FLEET: OwnWorkspace =
-    OwnWorkspace { manifest: "fleet/Cargo.toml", target: "fleet", programs: &[gapii_package::TABLES] };
+pub const FLEET: OwnWorkspace = OwnWorkspace {
+    manifest: "fleet/Cargo.toml",
+    target: "fleet",
+    programs: &[gapii_package::TABLES],
+};
 
 impl OwnWorkspace {
     /// Builds the programs, and puts them beside the control tool.

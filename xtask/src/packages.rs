@@ -64,6 +64,9 @@ pub const BROWSER: &[Package] = &[
 pub const EXPORTS: &[Package] =
     &[package("python3-venv", "makes the environment with the reader of Perfetto's files")];
 
+/// Debian packages that `check-fleet --engines` needs besides.
+pub const ENGINES: &[Package] = &[package("default-jre-headless", "runs Spark")];
+
 /// Debian packages that `check-piglit` needs besides.
 pub const PIGLIT: &[Package] = &[
     package("piglit", "its replayer plays traces, and its shader_runner compiles programs"),

@@ -1,11 +1,11 @@
-//! `export`: converts a trace to the format of another tool. A `.trace` holds one process, so with several `--pid`
-//! is required; a filtered trace is refused. Changes of tracers are in JSON only. The formats of Perfetto
+//! `export`: converts a trace to the format of another tool; tables in Parquet of many traces are another program's work
+//! (tables.rs). A `.trace` holds one process, so with several `--pid` is required; a filtered trace is refused. Changes of tracers are in JSON only. The formats of Perfetto
 //! and of the Firefox Profiler have only commands and frames with times, and what happened beside them. What the format or the
 //! trace lacks is counted in a message. Exports the readable part of a damaged trace, then reports the damage.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use gapii_analysis::marks::{self, Marked};
@@ -23,11 +23,12 @@ use gapii_trace::{Command, Commands, Info, json};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::args::{Force, Json, Trace};
+use crate::args::{Force, Json};
 use crate::failure::Failure;
 use crate::finished_file::{self, FinishedFile};
 use crate::listing::{self, Stopped};
 use crate::reading_progress::ReadingProgress;
+use crate::tables::Tables;
 use crate::text::{self, counted};
 use crate::trace_file::{self, Reader, unreadable};
 
@@ -37,23 +38,29 @@ Examples:
   gapii-ctl export x.gapii --format json -o - | jq .name    the names of all functions
   gapii-ctl export x.gapii --format perfetto -o x.perfetto  for ui.perfetto.dev
   gapii-ctl export x.gapii --format firefox-profiler -o x.json  for profiler.firefox.com
-  gapii-ctl export x.gapii --format shader-test -o folder   the programs, for shader_runner and shader-db";
+  gapii-ctl export x.gapii --format shader-test -o folder   the programs, for shader_runner and shader-db
+  gapii-ctl export traces/ --format parquet -o tables       tables of all traces in a folder, for DuckDB, Polars and Spark
+  gapii-ctl export s3://lab/traces/ --format parquet -o s3://lab/tables --tag build=1.4.2";
 
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Export {
-    #[command(flatten)]
-    trace: Trace,
+    /// Trace file; with --format parquet several, and folders and URLs (s3://, gs://, az://, file://) of traces
+    #[arg(value_name = "FILE", required = true)]
+    traces: Vec<PathBuf>,
 
     /// Output format: apitrace's .trace, JSON with one line per command, the format of Perfetto or of the Firefox
-    /// Profiler, with the times of frames and, from a trace with --timing, of commands, or a folder with a .shader_test of
-    /// each program
+    /// Profiler, with the times of frames and, from a trace with --timing, of commands, a folder with a .shader_test of
+    /// each program, or tables in Parquet
     #[arg(long, value_enum)]
     format: Format,
 
-    /// File to write, or - for standard output; of shader-test a folder
+    /// File to write, or - for standard output; of shader-test a folder; of parquet a folder or a URL
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
+
+    #[command(flatten)]
+    tables: Tables,
 
     #[command(flatten)]
     force: Force,
@@ -122,11 +129,20 @@ enum Format {
     Perfetto,
     FirefoxProfiler,
     ShaderTest,
+    Parquet,
 }
 
 pub fn run(args: &Export) -> Result<u8, Failure> {
+    if args.format == Format::Parquet {
+        return export_tables(args);
+    }
+    args.tables.must_be_empty()?;
     args.json.must_have_standard_output(&args.output)?;
-    let path = &args.trace.trace;
+    let [path] = &args.traces[..] else {
+        return Err(Failure::usage(
+            "this format holds one trace; export one after the other, or tables of all with `--format parquet`",
+        ));
+    };
     let mut reader = trace_file::open(path)?;
     let info = Info::of(&mut reader).map_err(|error| unreadable(path, &error))?;
     let process = process(args, &info.processes)?;
@@ -149,7 +165,7 @@ pub fn run(args: &Export) -> Result<u8, Failure> {
         Format::FirefoxProfiler => {
             write_firefox(args, &mut reader, process, &mut out, &mut progress)
         }
-        Format::ShaderTest => unreachable!("it has a folder"),
+        Format::ShaderTest | Format::Parquet => unreachable!("it has a folder"),
     };
     progress.clear();
     let written = written?;
@@ -168,7 +184,7 @@ fn process<'p>(
     args: &Export,
     processes: &'p [ProcessEntry],
 ) -> Result<Option<&'p ProcessEntry>, Failure> {
-    let name = args.trace.trace.display();
+    let name = args.trace().display();
     let list = || {
         let named = processes.iter().map(|process| format!("{} ({})", process.pid, process.name));
         named.collect::<Vec<_>>().join(", ")
@@ -268,7 +284,7 @@ fn export_programs(
     process: Option<&ProcessEntry>,
     info: &Info,
 ) -> Result<u8, Failure> {
-    let path = &args.trace.trace;
+    let path = args.trace();
     let folder = &args.output;
     if folder.as_os_str() == "-" {
         return Err(Failure::usage(
@@ -317,7 +333,7 @@ fn write_timeline<T: Timeline>(
     progress: &mut ReadingProgress,
 ) -> Result<Exported, Failure> {
     let failed = |error: io::Error| unwritable(args, &error);
-    let unread = |error: io::Error| unreadable(&args.trace.trace, &error);
+    let unread = |error: io::Error| unreadable(args.trace(), &error);
     let gpu_times = GpuTimes::of(reader).map_err(unread)?;
     let commands = reader.commands().map_err(unread)?;
     let mut commands = commands.with_events().with_gpu_times(gpu_times);
@@ -362,6 +378,23 @@ fn write_timeline<T: Timeline>(
     })
 }
 
+/// Becomes the program that writes tables.
+fn export_tables(args: &Export) -> Result<u8, Failure> {
+    if args.pid.is_some() {
+        return Err(Failure::usage(
+            "tables have all processes of a trace; leave out `--pid`, and select rows by the column `process`",
+        ));
+    }
+    args.tables.export(&args.traces, &args.output, args.json.json)
+}
+
+impl Export {
+    /// The trace of a format that holds one.
+    fn trace(&self) -> &Path {
+        &self.traces[0]
+    }
+}
+
 impl Exported {
     /// Describes an export of `commands` commands, and what the format's `summary` says that it lacks.
     fn of(args: &Export, commands: u64, summary: Option<&Summary>) -> Exported {
@@ -391,7 +424,7 @@ fn each_command<'r>(
     process: Option<&ProcessEntry>,
     export: impl FnOnce(Commands<'r, File>, Choose<'_>) -> Result<(), Stopped>,
 ) -> Result<u64, Failure> {
-    let failed = |error: &io::Error| unreadable(&args.trace.trace, error);
+    let failed = |error: &io::Error| unreadable(args.trace(), error);
     let commands = reader.commands().map_err(|error| failed(&error))?;
     let mut count = 0;
     let mut choose = |command: &Command<'_>, _: &Tracker| {

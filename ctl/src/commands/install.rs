@@ -296,7 +296,9 @@ impl Place {
             Content::Built(name) => match found(&[&name, &format!("../{}", file.path)]) {
                 Some(path) => Source::Copy(path),
                 // A build for tests does not have it.
-                None if matches!(file.package, Package::Agents | Package::Fleet) => return Ok(None),
+                None if matches!(file.package, Package::Agents | Package::Fleet) => {
+                    return Ok(None);
+                }
                 None => {
                     return Err(Failure::unreachable(format!(
                         "{name} is not beside this gapii-ctl; build all of gapii with `cargo xtask build`"
