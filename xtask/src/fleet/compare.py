@@ -46,9 +46,21 @@ def spark_rows():
     return lambda query: [tuple(row) for row in spark.sql(query).collect()]
 
 
-def ctl(command, trace):
-    done = subprocess.run([TOOL, command, trace, "--json"], check=True, capture_output=True, text=True)
+def ctl(command, trace, *words):
+    done = subprocess.run([TOOL, command, trace, *words, "--json"], check=True, capture_output=True, text=True)
     return json.loads(done.stdout)
+
+
+def compare_objects(rows, trace):
+    """Compares when some objects of a trace were made and deleted with `gapii-ctl history`."""
+    objects = rows("SELECT o.kind, o.name, o.made_seq, o.deleted_seq FROM objects o JOIN traces t ON t.trace = o.trace WHERE t.file = '"
+                   + trace + "' ORDER BY o.kind, o.name, o.made_seq")
+    assert objects, f"{trace} has no objects"
+    # One of each kind.
+    for kind, name, made, deleted in {row[0]: row for row in objects}.values():
+        lives = ctl("history", trace, f"{kind.lower()}:{int(name)}")["objects"]
+        lives = [(life["made"], life["deleted"]) for life in lives]
+        assert (made, deleted) in lives, f"{trace}: {kind} {name} was made by {made} and deleted by {deleted}, history has {lives}"
 
 
 def main():
@@ -99,7 +111,9 @@ def main():
     in_tables = {(str(day), host): count for day, host, count in rows("SELECT day, host, count(*) FROM traces GROUP BY day, host")}
     assert in_tables == partitions, f"partitions: {dict(partitions)} in `gapii-ctl`, {in_tables} in the tables"
 
-    # Of every object the state knows, one row; what the commands uploaded is in objects.
+    if ENGINE == "duckdb":
+        for trace in traces[:10]:
+            compare_objects(rows, trace)
     [(count, uploaded)] = rows("SELECT count(*), sum(uploaded_bytes) FROM objects")
     assert 0 < uploaded <= sums["uploaded_bytes"], f"{uploaded} bytes in objects"
     print(f"{count} objects, with {uploaded} of {sums['uploaded_bytes']} uploaded bytes")

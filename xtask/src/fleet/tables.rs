@@ -1,4 +1,5 @@
-//! Tables of recorded traces: totals in DuckDB must be those that `gapii-ctl` prints. With `--engines` 100 traces, also with Spark, and
+//! Tables of recorded traces: totals in DuckDB must be those that `gapii-ctl` prints, and an export from an object store to it must
+//! give the same tables, although connections break. With `--engines` 100 traces, also with Spark, and
 //! the script for Ray replays them on two workers and has to find a planted difference.
 
 use std::fs;
@@ -15,14 +16,16 @@ use crate::{build, packages, python, python_package, step, tree};
 
 /// Compares tables with traces. Its arguments are in it.
 const COMPARING: &str = "xtask/src/fleet/compare.py";
+/// Exports from an object store to it. Its arguments are in it.
+const STORING: &str = "xtask/src/fleet/object_store.py";
 /// Queries, and scripts for Spark and Ray.
 const SCRIPTS: &str = "contrib/fleet";
 
-/// Programs of the tests, with options of `run`.
+/// Programs of the tests, with options of `run`. They end by themselves, or have to.
 const PROGRAMS: [(&str, &[&str]); 5] = [
-    ("apps/animation", &["--gpu-timing"]),
+    ("apps/animation", &["--gpu-timing", "--frames", "10", "--quit"]),
     // With a snapshot.
-    ("apps/animation", &["--timing", "--skip-frames", "3"]),
+    ("apps/animation", &["--timing", "--skip-frames", "3", "--frames", "20", "--quit"]),
     ("apps/client_arrays", &["--timing"]),
     ("apps/debug_messages", &["--timing"]),
     ("apps/bad_enums", &[]),
@@ -55,6 +58,7 @@ pub fn check(engines: bool) -> anyhow::Result<()> {
     }
     println!("exported in {:.1?}", began.elapsed());
     compare("duckdb", &["duckdb"], &folder)?;
+    export_from_store(&folder)?;
     if engines {
         packages::install(&[packages::ENGINES])?;
         compare("spark", &["pyspark"], &folder)?;
@@ -75,7 +79,7 @@ fn record(folder: &Path, traces: &Path, count: usize) -> anyhow::Result<()> {
         let (_, options) = PROGRAMS[number % PROGRAMS.len()];
         let half = if number.is_multiple_of(2) { "even" } else { "odd" };
         let mut command = Command::new(tool());
-        command.args(["run", "--force", "--quit", "--frames", &(5 + number).to_string(), "-o"]);
+        command.args(["run", "--force", "-o"]);
         command.arg(traces.join(half).join(format!("{number:03}.gapii"))).args(options);
         command.arg("--").arg(&compiled[number % PROGRAMS.len()]);
         step::output(command.env("EGL_PLATFORM", "surfaceless").stdin(Stdio::null()))?;
@@ -93,6 +97,20 @@ fn compare(engine: &str, packages: &[&str], folder: &Path) -> anyhow::Result<()>
     step::run(comparing.env("PYTHONDONTWRITEBYTECODE", "1"))?;
     println!("compared in {engine} in {:.1?}", began.elapsed());
     Ok(())
+}
+
+/// Exports some of the traces from an object store to it.
+fn export_from_store(folder: &Path) -> anyhow::Result<()> {
+    let python = python::with(&["boto3", "flask", "flask_cors", "moto"], &folder.join("moto"))?;
+    let local = folder.join("local");
+    _ = fs::remove_dir_all(&local);
+    let mut exporting = Command::new(python);
+    exporting
+        .arg(tree::root().join(STORING))
+        .arg(tool())
+        .arg(folder.join("traces/even"))
+        .arg(local);
+    step::run(&mut exporting)
 }
 
 /// Replays the traces on two workers: they pass, until the list expects another frame of one.
