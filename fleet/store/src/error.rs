@@ -93,6 +93,8 @@ fn deepest(error: &object_store::Error) -> String {
         cause = next;
     }
     let mut said = cause.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+    // A server's text moves no terminal's cursor.
+    said.retain(|it| !it.is_control());
     if let Some((at, _)) = said.char_indices().find(|(at, _)| *at > SAID_MAX) {
         said.truncate(at);
         said.push('…');
