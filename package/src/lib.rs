@@ -45,6 +45,8 @@ pub const LAYER: &str = "libze_tracing_layer.so";
 pub const MCP: &str = "gapii-mcp";
 /// The program that writes traces as tables.
 pub const TABLES: &str = "gapii-tables";
+/// The program that uploads traces.
+pub const UPLOAD: &str = "gapii-upload";
 /// Folder below the prefix of programs that `gapii-ctl` becomes, and nobody else starts.
 pub const LIBEXEC: &str = "libexec/gapii";
 
@@ -57,7 +59,7 @@ pub const HEADERS_FOLDER: &str = "include";
 pub const HEADERS: [&str; 2] = ["gapii.h", "gapii_commands.h"];
 
 /// Pages for users; docs/ has others for those who change gapii.
-const DOCUMENTS: [&str; 15] = [
+const DOCUMENTS: [&str; 16] = [
     "README.md",
     "docs/agents.md",
     "docs/containers.md",
@@ -72,12 +74,17 @@ const DOCUMENTS: [&str; 15] = [
     "docs/tables.md",
     "docs/trace-format.md",
     "docs/tracers.md",
+    "docs/upload.md",
     "docs/viewer.md",
 ];
 
 const CONFIGURATION: &str = include_str!("../../systemd/gapiid.toml");
 const EXAMPLE: &str = include_str!("../../tool/examples/draws.c");
 const DAEMON_PAGE: &str = include_str!("../gapiid.1");
+const UPLOAD_PAGE: &str = include_str!("../gapii-upload.1");
+const UPLOAD_UNIT: &str = include_str!("../../systemd/gapii-upload.service");
+const UPLOAD_USER: &str = include_str!("../../systemd/gapii-upload.sysusers");
+const UPLOAD_SPOOL: &str = include_str!("../../systemd/gapii-upload.tmpfiles");
 const LICENCE: &str = include_str!("../../LICENSE");
 
 /// A file below the prefix.
@@ -178,6 +185,7 @@ pub fn files(layout: &Layout, written: &Written) -> Vec<File> {
     files.extend(development(layout));
     files.push(level_zero(layout));
     files.extend(become_programs());
+    files.extend(uploads(layout));
     files.sort_by(|a, b| a.path.cmp(&b.path));
     files
 }
@@ -267,6 +275,21 @@ fn become_programs() -> [File; 2] {
         let path = format!("{LIBEXEC}/{name}");
         File { is_program: true, ..built(path, name, package) }
     })
+}
+
+/// The program that uploads traces. Its service and its man page are for Debian, where the program lies in /usr/bin.
+fn uploads(layout: &Layout) -> Vec<File> {
+    let package = Package::Fleet;
+    let program = built(format!("bin/{UPLOAD}"), UPLOAD, package);
+    let mut files = vec![File { is_program: true, ..program }];
+    if layout.is_debian() {
+        files.push(text(format!("share/man/man1/{UPLOAD}.1"), UPLOAD_PAGE, package));
+        let units = layout.system_units().into_iter();
+        files.extend(units.map(|it| text(format!("{it}/{UPLOAD}.service"), UPLOAD_UNIT, package)));
+        files.push(text(format!("lib/sysusers.d/{UPLOAD}.conf"), UPLOAD_USER, package));
+        files.push(text(format!("lib/tmpfiles.d/{UPLOAD}.conf"), UPLOAD_SPOOL, package));
+    }
+    files
 }
 
 fn built(path: String, source: &str, package: Package) -> File {

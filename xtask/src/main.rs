@@ -90,8 +90,8 @@ enum Command {
     Piglit(piglit_desktop::Piglit),
     /// Test the server for agents: its unit tests, and questions of the protocol's own client about recorded traces
     CheckMcp,
-    /// Test the programs for many traces and many machines, and compare tables of traces in DuckDB with what gapii-ctl prints; with
-    /// --engines, also in Spark, and replay the traces on workers of Ray
+    /// Test the programs for many traces and many machines: upload to an S3 server, and compare tables of traces in DuckDB with
+    /// what gapii-ctl prints; with --engines, also in Spark, and replay the traces on workers of Ray
     CheckFleet(fleet::Fleet),
     /// Test the Python package: builds and installs its wheel, and compares what it reads of recorded traces with what
     /// gapii-ctl prints

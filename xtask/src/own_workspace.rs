@@ -26,7 +26,7 @@ pub const MCP: OwnWorkspace =
 pub const FLEET: OwnWorkspace = OwnWorkspace {
     manifest: "fleet/Cargo.toml",
     target: "fleet",
-    programs: &[gapii_package::TABLES],
+    programs: &[gapii_package::TABLES, gapii_package::UPLOAD],
 };
 
 impl OwnWorkspace {

@@ -28,7 +28,7 @@ fn analyze(user: bool, words: &[&str], paths: &[PathBuf]) -> (bool, String) {
     (output.status.success(), said.concat())
 }
 
-/// Copies the units of a folder, with the daemon's path on this machine.
+/// Copies the units of a folder, with a path of this machine as that of their programs.
 fn copies(folder: &str, into: &Path) -> Vec<PathBuf> {
     let files = fs::read_dir(units(folder)).unwrap().map(|entry| entry.unwrap().path());
     let is_unit = |path: &PathBuf| {
@@ -39,8 +39,9 @@ fn copies(folder: &str, into: &Path) -> Vec<PathBuf> {
         .map(|path| {
             let text = fs::read_to_string(&path).unwrap();
             let copy = into.join(path.file_name().unwrap());
-            fs::write(&copy, text.replace("/usr/bin/gapiid", env!("CARGO_BIN_EXE_gapiid")))
-                .unwrap();
+            let here = env!("CARGO_BIN_EXE_gapiid");
+            let text = text.replace("/usr/bin/gapiid", here).replace("/usr/bin/gapii-upload", here);
+            fs::write(&copy, text).unwrap();
             copy
         })
         .collect()
@@ -48,10 +49,10 @@ fn copies(folder: &str, into: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn units_have_no_mistake() {
-    for (folder, user) in [("", false), ("user", true)] {
+    for (folder, user, count) in [("", false, 5), ("user", true, 4)] {
         let place = tempfile::tempdir().unwrap();
         let copies = copies(folder, place.path());
-        assert_eq!(copies.len(), 4, "{copies:?}");
+        assert_eq!(copies.len(), count, "{copies:?}");
         // It accepts a unit with an unknown key, so its output counts, too.
         let (passed, said) = analyze(user, &["verify", "--man=no"], &copies);
         assert!(passed && said.is_empty(), "{said}");
@@ -61,10 +62,26 @@ fn units_have_no_mistake() {
 #[test]
 fn services_are_hardly_exposed() {
     let threshold = format!("--threshold={EXPOSURE_MAX_TENTHS}");
-    for (folder, user) in [("", false), ("user", true)] {
-        let unit = units(folder).join("gapiid.service");
+    for (unit, user) in
+        [("gapiid.service", false), ("gapii-upload.service", false), ("user/gapiid.service", true)]
+    {
+        let unit = units(unit);
         let (passed, said) =
             analyze(user, &["security", "--offline=true", "--no-pager", &threshold], &[unit]);
         assert!(passed && said.contains("Overall exposure level"), "{said}");
     }
+}
+
+/// The part of the product that has credentials is none that reads what programs write.
+#[test]
+fn daemon_has_no_network_and_the_uploads_have_no_daemon() {
+    for folder in ["", "user"] {
+        let daemon = fs::read_to_string(units(folder).join("gapiid.service")).unwrap();
+        for line in ["PrivateNetwork=yes", "RestrictAddressFamilies=AF_UNIX", "IPAddressDeny=any"] {
+            assert!(daemon.lines().any(|it| it == line), "{line} in {folder}gapiid.service");
+        }
+        assert!(!daemon.contains("Credential") && !daemon.contains("EnvironmentFile"));
+    }
+    let uploads = fs::read_to_string(units("gapii-upload.service")).unwrap();
+    assert!(!uploads.lines().any(|it| !it.starts_with('#') && it.contains("gapiid")), "{uploads}");
 }

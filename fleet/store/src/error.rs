@@ -82,8 +82,15 @@ pub(crate) fn of(error: &object_store::Error, what: &str, variables: &'static st
         _ if why.contains("169.254.169.254") || chain(error).contains("169.254.169.254") => {
             Error::Refused { what, why: "there are no credentials".to_owned(), variables }
         }
+        _ if is_rejection(&why) => Error::Refused { what, why, variables },
         _ => Error::Store { what, why },
     }
+}
+
+/// Whether the server finds fault with the request, and not with its own state or with how often it is asked.
+fn is_rejection(why: &str) -> bool {
+    let status = why.split_once("status code: ").map_or("", |(_, status)| status);
+    status.starts_with('4') && !status.starts_with("408") && !status.starts_with("429")
 }
 
 /// Returns the first cause, on one line.

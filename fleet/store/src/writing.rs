@@ -100,8 +100,10 @@ impl Whole<'_> {
     ) -> Result<(), Error> {
         let is_continued = begun.is_some();
         match self.go_on(begun, note) {
-            // The store has thrown away what had arrived.
-            Err(Error::Absent { .. }) if is_continued => self.go_on(None, note),
+            // The store has thrown away what had arrived, or part of it.
+            Err(Error::Absent { .. } | Error::Refused { .. }) if is_continued => {
+                self.go_on(None, note)
+            }
             done => done,
         }
     }

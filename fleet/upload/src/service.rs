@@ -27,6 +27,8 @@ use crate::upload::{Failure, Uploaded, Uploader};
 
 /// How long a file stays unfinished before the log says so: it may be a copy under way.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How often the service manager's watchdog hears of the service.
+const TICK: Duration = Duration::from_secs(30);
 /// How often `--once` tries a file.
 const TRIES_OF_ONCE: u32 = 5;
 
@@ -147,7 +149,7 @@ impl Service<'_> {
             }
             let state = self.shared.state();
             let is_awake = |state: &mut State| state.done.is_empty() && !state.is_ending;
-            let waited = self.shared.woken.wait_timeout_while(state, every, is_awake);
+            let waited = self.shared.woken.wait_timeout_while(state, every.min(TICK), is_awake);
             if waited.unwrap_or_else(PoisonError::into_inner).0.is_ending {
                 notify(NotifyState::Stopping);
                 log::info(&"asked to end; what is on its way goes on after the next start");
@@ -183,35 +185,34 @@ impl Service<'_> {
         Ok(())
     }
 
-    /// Finds out whether a file is finished, unless that is known.
+    /// Finds out whether a file is finished, unless that is known, and says once that it stays unfinished.
     fn examine(&mut self, found: &Found) {
+        let patience = if self.options.once { Duration::ZERO } else { PATIENCE };
         let known = self.stages.get(&found.name).filter(|known| known.version == found.version);
-        // A file that captures write can be finished without another byte.
-        if known.is_some_and(|known| known.stage != Ok(Stage::Written)) {
-            self.complain_of(found);
+        let is_settled = known.is_some_and(|known| match &known.stage {
+            Ok(Stage::Finished(_)) => true,
+            Ok(Stage::Unfinished(_)) => known.is_said || known.since.elapsed() < patience,
+            // A lock and a permission can change without another byte.
+            Ok(Stage::Written) | Err(_) => false,
+        });
+        // A capture may have made the file, and lock it next.
+        if is_settled && found.version.bytes > 0 {
             return;
         }
         let path = self.uploader.spool.join(&found.name);
         let stage = spool::open(&path).and_then(|file| stage::of(&file, found.kind));
         let stage = stage.map_err(|error| error.to_string());
         let since = known.map_or_else(Instant::now, |known| known.since);
-        let known = Known { version: found.version, stage, since, is_said: false, backoff: None };
-        self.stages.insert(found.name.clone(), known);
-        self.complain_of(found);
-    }
-
-    /// Says once that a file stays unfinished.
-    fn complain_of(&mut self, found: &Found) {
-        let patience = if self.options.once { Duration::ZERO } else { PATIENCE };
-        let Some(known) = self.stages.get_mut(&found.name) else { return };
-        let why = match &known.stage {
-            Ok(Stage::Unfinished(why)) | Err(why) => why,
-            _ => return,
-        };
-        if !known.is_said && known.since.elapsed() >= patience {
-            known.is_said = true;
+        let mut is_said = known.is_some_and(|known| known.is_said);
+        if let Ok(Stage::Unfinished(why)) | Err(why) = &stage
+            && !is_said
+            && since.elapsed() >= patience
+        {
+            is_said = true;
             log::warn(&format!("{} is not uploaded: {why}", spool::shown(&found.name)));
         }
+        let known = Known { version: found.version, stage, since, is_said, backoff: None };
+        self.stages.insert(found.name.clone(), known);
     }
 
     /// Deletes finished files until the spool has room, the oldest first.

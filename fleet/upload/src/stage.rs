@@ -63,7 +63,7 @@ fn trace(file: File) -> Stage {
     let program = footer.processes.first().map(|process| plain(process.name.raw()));
     Stage::Finished(Facts::Trace {
         day: day(footer.started_unix_ns / 1_000_000_000),
-        host: None,
+        host: (!reader.header().host.is_empty()).then(|| reader.header().host.raw().to_owned()),
         program: program.unwrap_or_else(|| "trace".to_owned()),
     })
 }

@@ -1,7 +1,8 @@
 //! What the service does, as a file in the spool that `gapii-upload status` reads, and as the line that systemd shows.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -120,6 +121,10 @@ impl Folder {
         }
         fs::create_dir_all(&path).map_err(failed)?;
         let lock = File::create(path.join(LOCK)).map_err(failed)?;
+        // Whoever records into the spool may ask for the status.
+        for (path, mode) in [(path.clone(), 0o755), (path.join(LOCK), 0o644)] {
+            fs::set_permissions(path, Permissions::from_mode(mode)).map_err(failed)?;
+        }
         match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Folder { path, _lock: lock }),
             Err(_) => Err(format!(
@@ -138,6 +143,7 @@ impl Folder {
     pub fn save(&self, status: &Status) -> io::Result<()> {
         let draft = self.path.join(format!("{STATUS}.part"));
         fs::write(&draft, serde_json::to_vec_pretty(status)?)?;
+        fs::set_permissions(&draft, Permissions::from_mode(0o644))?;
         fs::rename(draft, self.path.join(STATUS))
     }
 }

@@ -28,6 +28,7 @@ gapii-ctl --version
 gapiid --version
 /usr/libexec/gapii/gapii-mcp --version
 /usr/libexec/gapii/gapii-tables --version
+gapii-upload --version
 apt_get purge $PACKAGES
 apt_get autoremove --purge
 files >/tmp/after

@@ -84,12 +84,13 @@ fn control(package: Package) -> Control {
         Package::Fleet => Control {
             section: "devel",
             depends: "$auto, gapii (= @VERSION@)",
-            recommends: "",
+            recommends: "ca-certificates",
             suggests: "",
             synopsis: "recorded graphics commands of many machines",
             description: "gapii records every command that a program issues to EGL, OpenGL ES and\n\
                           Level Zero. This package has the program that gapii-ctl export starts\n\
-                          to write recordings as tables in Parquet, also to object stores.",
+                          to write recordings as tables in Parquet, also to object stores, and a\n\
+                          service that uploads recordings of a folder to an object store.",
         },
     }
 }

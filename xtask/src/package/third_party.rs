@@ -21,7 +21,7 @@ const LINKED: [(Package, &str, &[&str]); 6] = [
     (Package::Development, "Cargo.toml", &["gapii-shim"]),
     (Package::LevelZero, "Cargo.toml", &["gapii-ze-layer"]),
     (Package::Agents, "mcp/Cargo.toml", &["gapii-mcp"]),
-    (Package::Fleet, "fleet/Cargo.toml", &["gapii-tables"]),
+    (Package::Fleet, "fleet/Cargo.toml", &["gapii-tables", "gapii-upload"]),
 ];
 
 /// Returns the file of each package that has crates of others. Two packages with the same folder for documents share one.
