@@ -194,8 +194,9 @@ const TEXTURE_BUFFERS: Since =
 const PIXEL_BUFFERS: Since = since((3, 0), (2, 1), &["GL_NV_pixel_buffer_object"]);
 const COPY_BUFFERS: Since = since((3, 0), (3, 1), &["GL_NV_copy_buffer"]);
 
-/// Targets of buffers that are no part of a vertex array.
-const BUFFER_TARGETS: [(u32, Since); 14] = [
+/// A target of buffers that is no part of a vertex array.
+type Bound = (u32, Since);
+const BUFFER_TARGETS: [Bound; 14] = [
     (GL_UNIFORM_BUFFER, since((3, 0), (3, 1), &[])),
     (GL_SHADER_STORAGE_BUFFER, since((3, 1), (4, 3), &[])),
     (GL_ATOMIC_COUNTER_BUFFER, since((3, 1), (4, 2), &[])),
@@ -327,25 +328,43 @@ impl Indexed {
 /// Describes all that is set in a context of OpenGL ES 2.0 or later, or of OpenGL.
 pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
     let Some(driver) = Gl::current() else { return };
-    for (name, _) in CAPABILITIES.iter().filter(|(_, since)| since.is_in(&driver)) {
+    describe_settings(emitter, process, context, &driver);
+    texture_units::describe(emitter, process, context);
+    fixed_function::describe_pixel_transfer(emitter, &driver);
+    describe_indexed_buffers(emitter, context);
+    describe_buffers(emitter, context, &driver, &BUFFER_TARGETS);
+    renderbuffers::describe_binding(emitter, process, context);
+    describe_pixel_parameters(emitter, &driver);
+}
+
+/// Describes what is set and is no object.
+pub fn describe_settings(emitter: &mut Emitter, process: &Process, context: &Context, driver: &Gl) {
+    for (name, _) in CAPABILITIES.iter().filter(|(_, since)| since.is_in(driver)) {
         let id = if gl::is_enabled(*name) != 0 { GL_ENABLE } else { GL_DISABLE };
         emitter.command(id).arg(*name).done();
     }
-    describe_pixel_operations(emitter, &driver);
-    draw_buffers::describe(emitter, &driver);
-    describe_rasterization_of_extensions(emitter, &driver);
+    describe_pixel_operations(emitter, driver);
+    draw_buffers::describe(emitter, driver);
+    describe_rasterization_of_extensions(emitter, driver);
     describe_stencil(emitter, process, context);
-    describe_rasterization(emitter, &driver);
+    describe_rasterization(emitter, driver);
     if context.api != ContextApi::Es {
-        desktop::describe(emitter, context, &driver);
+        desktop::describe(emitter, context, driver);
     }
-    viewports::describe(emitter, &driver);
-    texture_units::describe(emitter, process, context);
-    fixed_function::describe_pixel_transfer(emitter, &driver);
-    describe_samples(emitter, &driver);
-    describe_buffers(emitter, context, &driver);
-    renderbuffers::describe_binding(emitter, process, context);
-    for (name, _) in PIXEL_STORES.iter().filter(|(_, since)| since.is_in(&driver)) {
+    viewports::describe(emitter, driver);
+    describe_samples(emitter, driver);
+}
+
+/// Describes the parameters of glPixelStore, and the buffers of pixels.
+pub fn describe_pixel_stores(emitter: &mut Emitter, context: &Context, driver: &Gl) {
+    let is_of_pixels =
+        |(target, _): &&Bound| [GL_PIXEL_PACK_BUFFER, GL_PIXEL_UNPACK_BUFFER].contains(target);
+    describe_buffers(emitter, context, driver, BUFFER_TARGETS.iter().filter(is_of_pixels));
+    describe_pixel_parameters(emitter, driver);
+}
+
+fn describe_pixel_parameters(emitter: &mut Emitter, driver: &Gl) {
+    for (name, _) in PIXEL_STORES.iter().filter(|(_, since)| since.is_in(driver)) {
         emitter.command(GL_PIXEL_STOREI).arg(*name).arg(gl::integer(*name)).done();
     }
 }
@@ -508,12 +527,20 @@ fn describe_samples(emitter: &mut Emitter, driver: &Gl) {
     }
 }
 
-fn describe_buffers(emitter: &mut Emitter, context: &Context, driver: &Gl) {
+fn describe_indexed_buffers(emitter: &mut Emitter, context: &Context) {
     for (indexed, tracked) in INDEXED.iter().filter(|(it, _)| context.has(it.since.0, it.since.1)) {
         indexed.describe_points(emitter, context, tracked(context));
     }
+}
+
+fn describe_buffers<'a>(
+    emitter: &mut Emitter,
+    context: &Context,
+    driver: &Gl,
+    all: impl IntoIterator<Item = &'a Bound>,
+) {
     let targets = held_buffers::targets(context);
-    for (target, _) in BUFFER_TARGETS.iter().filter(|(_, since)| since.is_in(driver)) {
+    for (target, _) in all.into_iter().filter(|(_, since)| since.is_in(driver)) {
         let bound = targets.iter().find(|(it, _)| it == target).map(|(_, buffer)| *buffer);
         let bound = bound.unwrap_or_default();
         let name = {

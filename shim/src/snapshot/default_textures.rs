@@ -85,7 +85,7 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
         let mut images = images.into_iter().flatten().peekable();
         if images.peek().is_some() {
             if core::mem::take(&mut is_first) {
-                settle_unpacking(emitter, has((2, 1)));
+                settle_unpacking(emitter, &driver);
             }
             emitter.command(GL_BIND_TEXTURE).arg(it.target).arg(0_u32).done();
         }
@@ -99,13 +99,13 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
     }
 }
 
-/// Pixels have no gaps, and are in memory.
-fn settle_unpacking(emitter: &mut Emitter, has_buffers: bool) {
+/// Has pixels without gaps, and in memory, uploaded by the commands of a context of OpenGL.
+pub fn settle_unpacking(emitter: &mut Emitter, driver: &Gl) {
     for (name, value) in UNPACK.into_iter().zip(INITIAL) {
         let value = if name == GL_UNPACK_ALIGNMENT { 1 } else { value };
         emitter.command(GL_PIXEL_STOREI).arg(name).arg(value).done();
     }
-    if has_buffers {
+    if driver.is_at_least(NEVER, (2, 1)) {
         emitter.command(GL_BIND_BUFFER).arg(GL_PIXEL_UNPACK_BUFFER).arg(0_u32).done();
     }
 }

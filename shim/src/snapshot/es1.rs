@@ -526,6 +526,19 @@ pub fn describe_client_arrays(emitter: &mut Emitter, arrays: &VertexArrays, is_d
     emitter.command(GL_CLIENT_ACTIVE_TEXTURE).arg(client_active).done();
 }
 
+/// Describes those of the compatibility profile, whichever were enabled before. Leaves another array buffer bound.
+pub fn describe_client_arrays_again(emitter: &mut Emitter, arrays: &VertexArrays) {
+    let is_here = |array: &ClientArray| array.2 != GL_POINT_SIZE_ARRAY_OES;
+    for (_, _, array, _) in CLIENT_ARRAYS.into_iter().chain(DESKTOP_ARRAYS).filter(is_here) {
+        emitter.command(GL_DISABLE_CLIENT_STATE).arg(array).done();
+    }
+    for unit in 0..units().min(8) {
+        emitter.command(GL_CLIENT_ACTIVE_TEXTURE).arg(GL_TEXTURE0 + unit).done();
+        emitter.command(GL_DISABLE_CLIENT_STATE).arg(GL_TEXTURE_COORD_ARRAY).done();
+    }
+    describe_client_arrays(emitter, arrays, true);
+}
+
 /// Whether a client array is not as it was at first.
 pub fn has_client_arrays(arrays: &VertexArrays) -> bool {
     (CLIENT_ARRAYS[0].0..=DESKTOP_ARRAYS[3].0).any(|slot| is_set(arrays, slot))

@@ -5,7 +5,7 @@
 //! The driver returns lights, clip planes and planes of generated coordinates in eye coordinates, so they are set while the
 //! modelview matrix is the identity.
 //!
-//! Missing, and named: what is below the top of the attribute stacks, the accumulation buffer, tables of `GL_ARB_imaging`,
+//! Missing, and named: the accumulation buffer, tables of `GL_ARB_imaging`,
 //! fixed arrays of vertex array objects that are not bound, and what a mode of selection or feedback has written so far.
 
 use gapii_commands::constants;
@@ -72,9 +72,21 @@ const HINTS: [(u32, (u8, u8)); 4] = [
 ];
 /// Numbers of a control point of an evaluator's map, in the order of the maps.
 const CONTROL_POINT: [usize; 9] = [4, 1, 3, 1, 2, 3, 4, 3, 4];
+/// The matrix stacks whose matrix is replaced: the queries of their depth and of their largest depth.
+const STACKS: [(u32, u32); 2] = [
+    (GL_PROJECTION_STACK_DEPTH, GL_MAX_PROJECTION_STACK_DEPTH),
+    (GL_MODELVIEW_STACK_DEPTH, GL_MAX_MODELVIEW_STACK_DEPTH),
+];
 const MAPS_OF_PIXELS: u32 = 10;
 /// Largest number of values of a map of pixels that is described.
 const VALUES_MAX: i32 = 1 << 16;
+
+/// Whether the matrices of texture units are described with the units.
+#[derive(Clone, Copy)]
+enum Matrices {
+    Described,
+    Kept,
+}
 
 /// Describes it for the current context, before what every profile has: that sets the active texture and the range of depths,
 /// which are others in between.
@@ -94,7 +106,7 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
         set_raster_position(emitter, 2.0);
     }
     describe_lighting(emitter, &has);
-    describe_units(emitter, &driver);
+    describe_units(emitter, &driver, Matrices::Described);
     if assembly_programs::are_in(&driver) {
         es1_matrices::describe_of_programs(emitter);
     }
@@ -104,23 +116,73 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
     }
     describe_current(emitter, &has);
     describe_rasterization(emitter, &driver, &has);
-    describe_evaluators(emitter);
+    describe_maps(emitter);
+    describe_grids(emitter);
     describe_pixel_operations(emitter);
     assembly_programs::describe_own(emitter, context, &driver);
-    for (name, _) in CAPABILITIES.iter().filter(|(_, version)| has(*version)) {
-        describe_capability(emitter, *name);
-    }
+    describe_capabilities(emitter, &has);
     es1::describe_materials(emitter, describe_materials);
-    for name in [GL_ATTRIB_STACK_DEPTH, GL_CLIENT_ATTRIB_STACK_DEPTH] {
-        if gl::integer(name) > 0 {
-            emitter.leave_out("what glPushAttrib or glPushClientAttrib has saved");
-        }
-    }
     if gl::integer(GL_ACCUM_RED_BITS) > 0 {
         emitter.leave_out("the accumulation buffer");
     }
     if driver.has("GL_ARB_imaging") {
         emitter.leave_out("tables, filters and histograms of GL_ARB_imaging");
+    }
+}
+
+/// Describes what glPopAttrib may have restored, after any other state of the context. `groups` are those that it has restored. Pixels
+/// are read from memory, row by row without gaps.
+pub fn describe_again(emitter: &mut Emitter, driver: &Gl, groups: u32) {
+    let has = |version| driver.is_at_least(NEVER, version);
+    let mode = gl::integer(constants::GL_MATRIX_MODE);
+    let has_room = |(depth, max): (u32, u32)| gl::integer(depth) < gl::integer(max);
+    if STACKS.into_iter().all(has_room) {
+        in_identity(emitter, |emitter| {
+            describe_lighting(emitter, &has);
+            describe_units(emitter, driver, Matrices::Kept);
+            if groups & GL_CURRENT_BIT != 0 {
+                describe_position(emitter, &has);
+            }
+        });
+    } else {
+        emitter.leave_out("lights and planes that glPopAttrib restored: the matrix stack is full");
+    }
+    if groups & GL_CURRENT_BIT != 0 {
+        describe_current(emitter, &has);
+    }
+    describe_rasterization(emitter, driver, &has);
+    describe_grids(emitter);
+    describe_pixel_operations(emitter);
+    describe_pixel_transfers(emitter, driver);
+    describe_capabilities(emitter, &has);
+    emitter.command(ids::GL_DISABLE).arg(GL_COLOR_MATERIAL).done();
+    es1::describe_materials(emitter, describe_materials);
+    emitter.command(ids::GL_MATRIX_MODE).arg(mode).done();
+}
+
+/// Describes what `describe` does while the matrices of the replay are the identity.
+fn in_identity(emitter: &mut Emitter, describe: impl FnOnce(&mut Emitter)) {
+    for mode in [GL_PROJECTION, GL_MODELVIEW] {
+        emitter.command(ids::GL_MATRIX_MODE).arg(mode).done();
+        emitter.command(ids::GL_PUSH_MATRIX).done();
+        emitter.command(ids::GL_LOAD_IDENTITY).done();
+    }
+    describe(emitter);
+    for mode in [GL_PROJECTION, GL_MODELVIEW] {
+        emitter.command(ids::GL_MATRIX_MODE).arg(mode).done();
+        emitter.command(ids::GL_POP_MATRIX).done();
+    }
+}
+
+/// Describes the raster position of a context whose matrices are the identity.
+fn describe_position(emitter: &mut Emitter, has: &impl Fn((u8, u8)) -> bool) {
+    let [is_valid] = gl::booleans::<1>(GL_CURRENT_RASTER_POSITION_VALID);
+    if is_valid != 0 {
+        describe_raster_position(emitter, has);
+    } else {
+        set_window_position(emitter, has);
+        set_raster_position(emitter, 2.0);
+        describe_fog_source(emitter);
     }
 }
 
@@ -141,6 +203,12 @@ pub fn describe_mode(emitter: &mut Emitter, context: &Context) {
     if mode != GL_RENDER {
         emitter.command(ids::GL_RENDER_MODE).arg(mode).returns(0_i32, []);
         emitter.leave_out("hits, values and names so far of glRenderMode");
+    }
+}
+
+fn describe_capabilities(emitter: &mut Emitter, has: &impl Fn((u8, u8)) -> bool) {
+    for (name, _) in CAPABILITIES.iter().filter(|(_, version)| has(*version)) {
+        describe_capability(emitter, *name);
     }
 }
 
@@ -297,7 +365,7 @@ fn describe_fog_source(emitter: &mut Emitter) {
     emitter.command(ids::GL_FOGI).arg(GL_FOG_COORD_SRC).arg(source).done();
 }
 
-fn describe_units(emitter: &mut Emitter, driver: &Gl) {
+fn describe_units(emitter: &mut Emitter, driver: &Gl, matrices: Matrices) {
     let has = |version| driver.is_at_least(NEVER, version);
     let active = gl::integer(constants::GL_ACTIVE_TEXTURE).cast_unsigned();
     for unit in (GL_TEXTURE0..).take(units() as usize) {
@@ -316,7 +384,9 @@ fn describe_units(emitter: &mut Emitter, driver: &Gl) {
         if has((3, 1)) || driver.has("GL_ARB_texture_rectangle") {
             describe_capability(emitter, GL_TEXTURE_RECTANGLE);
         }
-        es1_matrices::describe_of_unit(emitter);
+        if let Matrices::Described = matrices {
+            es1_matrices::describe_of_unit(emitter);
+        }
     }
     gl::active_texture(active);
     emitter.command(ids::GL_ACTIVE_TEXTURE).arg(active).done();
@@ -365,7 +435,7 @@ fn describe_rasterization(emitter: &mut Emitter, driver: &Gl, has: &impl Fn((u8,
     }
 }
 
-fn describe_evaluators(emitter: &mut Emitter) {
+fn describe_maps(emitter: &mut Emitter) {
     let active = gl::integer(constants::GL_ACTIVE_TEXTURE).cast_unsigned();
     // No other unit takes a map (OpenGL 2.1, 5.1).
     emitter.command(ids::GL_ACTIVE_TEXTURE).arg(GL_TEXTURE0).done();
@@ -386,6 +456,10 @@ fn describe_evaluators(emitter: &mut Emitter) {
         let command = command.arg(v1).arg(v2).arg(size as i32).arg(v_order);
         command.arg(points.as_ptr()).range(9, &points).done();
     }
+    emitter.command(ids::GL_ACTIVE_TEXTURE).arg(active).done();
+}
+
+fn describe_grids(emitter: &mut Emitter) {
     let segments = gl::integer(GL_MAP1_GRID_SEGMENTS);
     let [u1, u2] = gl::floats::<2>(GL_MAP1_GRID_DOMAIN);
     emitter.command(ids::GL_MAP_GRID1F).arg(segments).arg(u1).arg(u2).done();
@@ -393,7 +467,6 @@ fn describe_evaluators(emitter: &mut Emitter) {
     let [u1, u2, v1, v2] = gl::floats::<4>(GL_MAP2_GRID_DOMAIN);
     let command = emitter.command(ids::GL_MAP_GRID2F).arg(u).arg(u1).arg(u2);
     command.arg(v).arg(v1).arg(v2).done();
-    emitter.command(ids::GL_ACTIVE_TEXTURE).arg(active).done();
 }
 
 fn map_order(target: u32) -> [i32; 2] {
@@ -437,9 +510,7 @@ pub fn describe_pixel_transfer(emitter: &mut Emitter, driver: &Gl) {
     if !driver.has_pixel_transfer() {
         return;
     }
-    for (name, _) in TRANSFERS {
-        emitter.command(ids::GL_PIXEL_TRANSFERF).arg(name).arg(driver.float(name)).done();
-    }
+    describe_pixel_transfers(emitter, driver);
     let Some(plain) = Plain::in_program(driver) else {
         return emitter.leave_out("maps of pixels: a deleted buffer would get them");
     };
@@ -450,5 +521,11 @@ pub fn describe_pixel_transfer(emitter: &mut Emitter, driver: &Gl) {
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         let command = emitter.command(ids::GL_PIXEL_MAPFV).arg(map).arg(size);
         command.arg(bytes.as_ptr()).range(2, &bytes).done();
+    }
+}
+
+fn describe_pixel_transfers(emitter: &mut Emitter, driver: &Gl) {
+    for (name, _) in TRANSFERS {
+        emitter.command(ids::GL_PIXEL_TRANSFERF).arg(name).arg(driver.float(name)).done();
     }
 }

@@ -776,6 +776,18 @@ fn describe_buffers_of_desktop(emitter: &mut Emitter) {
     }
 }
 
+/// Describes the draw and read buffers of the bound framebuffers of OpenGL, whatever they were before.
+pub fn describe_buffers_again(emitter: &mut Emitter) {
+    let others = (1..gl::integer(GL_MAX_DRAW_BUFFERS).clamp(1, 16) as u32)
+        .any(|at| gl::integer(GL_DRAW_BUFFER0 + at) != 0);
+    if others {
+        return describe_buffers(emitter);
+    }
+    for (id, name) in [(GL_DRAW_BUFFER, GL_DRAW_BUFFER0), (GL_READ_BUFFER, GL_READ_BUFFER_NAME)] {
+        emitter.command(id).arg(gl::integer(name)).done();
+    }
+}
+
 /// Describes the parameters that a framebuffer without attachments uses.
 fn describe_defaults(emitter: &mut Emitter, context: &Context) {
     for (name, _) in DEFAULTS.iter().filter(|(_, since)| context.has(*since, (4, 3))) {

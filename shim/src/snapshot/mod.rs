@@ -21,6 +21,7 @@
 mod allocations;
 mod aside;
 mod assembly_programs;
+mod attribute_stacks;
 mod block_reader;
 mod blocked_signals;
 mod bound_framebuffers;
@@ -64,6 +65,7 @@ mod kept_commands;
 mod labels;
 mod late_buffers;
 mod late_contents;
+mod later;
 mod level_zero;
 mod level_zero_calls;
 mod levels;
@@ -254,29 +256,47 @@ pub fn arrive(epoch: u64) {
     seat.know(epoch);
 }
 
-/// Whether contents are still to be described that could not be read when the snapshot was made.
+/// Whether there is still to be described what could not be read when the snapshot was made.
 pub fn is_incomplete() -> bool {
-    late_buffers::are_there()
+    late_buffers::are_there() || attribute_stacks::are_there()
 }
 
 /// Whether the commands of this context have to come by [`describe_rest`].
 pub fn is_incomplete_in(context: &Context) -> bool {
-    late_buffers::are_in_group(context)
+    late_buffers::are_in_group(context) || attribute_stacks::are_in(context)
 }
 
-/// Writes contents that could not be read when the snapshot was made, if they can be read now. Before a command of the
-/// thread's context.
+/// Writes what could not be read when the snapshot was made, if it can be read now. Before a command of the thread's context.
 pub fn describe_rest(recorder: &mut Recorder, state: &mut State, epoch: u64) {
     let Some(context) = state.context.as_deref() else { return };
-    if !is_incomplete_in(context) {
-        return;
+    if late_buffers::are_in_group(context) {
+        describe_late_buffers(recorder, &state.process, context, epoch);
     }
+    if attribute_stacks::are_in(context)
+        && let Some(popped) = attribute_stacks::take_popped(context)
+    {
+        let mut emitter = Emitter::new(recorder);
+        match OneAtATime::wait(epoch) {
+            Turn::Mine(_alone) => popped.describe(&mut emitter, &state.process, context),
+            Turn::Outdated => {}
+            Turn::TooLong => emitter.leave_out(TOO_LONG),
+        }
+        emitter.finish();
+    }
+}
+
+fn describe_late_buffers(
+    recorder: &mut Recorder,
+    process: &Process,
+    context: &Context,
+    epoch: u64,
+) {
     // Commands that come by here meanwhile wait, so that none of them changes what is read.
     let Turn::Mine(_alone) = OneAtATime::wait(epoch) else { return };
     let due = late_buffers::due(context);
     if !due.is_empty() {
         let mut emitter = Emitter::new(recorder);
-        let done = late_contents::describe(&mut emitter, &state.process, context, due);
+        let done = late_contents::describe(&mut emitter, process, context, due);
         emitter.finish();
         late_buffers::forget(&done);
     }
@@ -492,6 +512,7 @@ fn describe_own(
     labels::describe_messages(emitter, context);
     default_textures::describe(emitter, context);
     fixed_function::describe(emitter, context);
+    attribute_stacks::describe(emitter, context);
     context::describe(emitter, process, context);
     unread.leave_out(emitter, context);
     if let Some(driver) = Gl::current() {

@@ -133,9 +133,12 @@ impl Has {
 
 /// Sets the border colour of a sampler, or of the texture that is bound to a target, unless it is the initial one.
 pub fn describe_border(emitter: &mut Emitter, id: u16, whose: u32, border: [f32; 4]) {
-    if border == [0.0; 4] {
-        return;
+    if border != [0.0; 4] {
+        set_border(emitter, id, whose, border);
     }
+}
+
+fn set_border(emitter: &mut Emitter, id: u16, whose: u32, border: [f32; 4]) {
     let bytes: Vec<u8> = border.iter().flat_map(|number| number.to_le_bytes()).collect();
     let command = emitter.command(id).arg(whose).arg(GL_TEXTURE_BORDER_COLOR);
     command.arg(bytes.as_ptr()).range(2, &bytes).done();
@@ -219,13 +222,31 @@ impl Parameters {
 
     /// Sets the others for the texture that is bound to `target`.
     pub fn describe(&self, emitter: &mut Emitter, target: u32) {
+        self.describe_numbers(emitter, target);
+        describe_border(emitter, GL_TEX_PARAMETERFV, target, self.border);
+    }
+
+    /// Sets all of them for the texture that is bound to `target`, whatever they were before.
+    pub fn describe_again(&self, emitter: &mut Emitter, target: u32, has: Has) {
+        self.describe_numbers(emitter, target);
+        if !self.floats.is_empty() {
+            if has.border {
+                set_border(emitter, GL_TEX_PARAMETERFV, target, self.border);
+            }
+            if has.is_compatibility() {
+                let command = emitter.command(GL_TEX_PARAMETERI).arg(target);
+                command.arg(GL_GENERATE_MIPMAP).arg(i32::from(self.generates)).done();
+            }
+        }
+    }
+
+    fn describe_numbers(&self, emitter: &mut Emitter, target: u32) {
         for (name, value) in &self.integers {
             emitter.command(GL_TEX_PARAMETERI).arg(target).arg(*name).arg(*value).done();
         }
         for (name, value) in &self.floats {
             emitter.command(GL_TEX_PARAMETERF).arg(target).arg(*name).arg(*value).done();
         }
-        describe_border(emitter, GL_TEX_PARAMETERFV, target, self.border);
     }
 }
 

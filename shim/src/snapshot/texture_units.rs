@@ -4,7 +4,7 @@
 //!
 //! The driver reports names. The state tells whether the bound object still has the name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
@@ -61,15 +61,7 @@ const TARGETS: [Target; 12] = [
 /// Describes what is bound to the units of the current context, and the active unit.
 pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
     let Some(driver) = Gl::current() else { return };
-    let has = Has::of(&driver);
-    let is_here = |(_, es, desktop, extensions): &&Target| {
-        context.has(*es, *desktop) || extensions.iter().any(|name| driver.has(name))
-    };
-    let targets: Vec<(u32, u32)> = TARGETS
-        .iter()
-        .filter(is_here)
-        .filter_map(|(target, ..)| Some((*target, binding_of(*target)?)))
-        .collect();
+    let (has, targets) = (Has::of(&driver), targets(context, &driver));
     // Making a nameless texture binds it in the replay, so all of them are made before anything is bound for good.
     let (units, defaults) = units(emitter, (process, context), has, &targets);
     let images = match context.has((3, 1), (4, 2)) {
@@ -99,6 +91,48 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
     emitter.command(GL_ACTIVE_TEXTURE).arg(active).done();
 }
 
+/// Targets that the context has, and the queries for what is bound to them.
+fn targets(context: &Context, driver: &Gl) -> Vec<(u32, u32)> {
+    let is_here = |(_, es, desktop, extensions): &&Target| {
+        context.has(*es, *desktop) || extensions.iter().any(|name| driver.has(name))
+    };
+    let here = TARGETS.iter().filter(is_here);
+    here.filter_map(|(target, ..)| Some((*target, binding_of(*target)?))).collect()
+}
+
+/// Describes the textures that are bound to the units of the current context, and their parameters, whatever they were before. A
+/// binding of a deleted texture stays as it is in the stream.
+pub fn describe_again(emitter: &mut Emitter, context: &Context, driver: &Gl) {
+    let (has, targets) = (Has::of(driver), targets(context, driver));
+    let active = gl::integer(GL_ACTIVE_TEXTURE_NAME).cast_unsigned();
+    let mut described = BTreeSet::new();
+    for (number, unit) in units_of_context().enumerate() {
+        gl::active_texture(unit);
+        emitter.command(GL_ACTIVE_TEXTURE).arg(unit).done();
+        for (target, binding) in &targets {
+            let bound = gl::integer(*binding).cast_unsigned();
+            let tracked = context.texture_units.get(number);
+            let tracked = tracked.and_then(|unit| unit.bindings.at(*target)).copied();
+            let held =
+                Held::find(&context.group.lock().textures, bound, tracked.unwrap_or_default());
+            if bound != 0 && !matches!(held, Held::Named(_)) {
+                continue;
+            }
+            emitter.command(GL_BIND_TEXTURE).arg(*target).arg(bound).done();
+            if described.insert((*target, bound)) {
+                Parameters::of_bound(*target, has).describe_again(emitter, *target, has);
+            }
+        }
+    }
+    gl::active_texture(active);
+    emitter.command(GL_ACTIVE_TEXTURE).arg(active).done();
+}
+
+fn units_of_context() -> impl Iterator<Item = u32> {
+    let count = gl::integer(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS).clamp(0, 256);
+    (GL_TEXTURE0..).take(count as usize)
+}
+
 /// Names in the stream of what is bound to a texture unit.
 struct Unit {
     /// In the order of the targets.
@@ -117,10 +151,9 @@ fn units(
 ) -> (Vec<Unit>, BTreeMap<u32, Parameters>) {
     let mut defaults = BTreeMap::new();
     let active = gl::integer(GL_ACTIVE_TEXTURE_NAME) as u32;
-    let count = gl::integer(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS).clamp(0, 256) as u32;
     let mut units = Vec::new();
-    for unit in 0..count {
-        gl::active_texture(GL_TEXTURE0 + unit);
+    for (unit, name) in (0..).zip(units_of_context()) {
+        gl::active_texture(name);
         let tracked = context.texture_units.get(unit as usize);
         let mut textures = Vec::new();
         for (target, binding) in targets {

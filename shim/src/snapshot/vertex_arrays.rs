@@ -4,8 +4,9 @@
 //! OpenGL ES 3.1, and in the default vertex array, only the pointer commands set them, all at once.
 
 use gapii_abi::spare_names;
+use gapii_commands::constants;
 use gapii_commands::constants::{
-    GL_ARRAY_BUFFER, GL_CURRENT_VERTEX_ATTRIB, GL_ELEMENT_ARRAY_BUFFER,
+    GL_ARRAY_BUFFER, GL_CURRENT_VERTEX_ATTRIB, GL_ELEMENT_ARRAY_BUFFER, GL_PRIMITIVE_RESTART,
     GL_VERTEX_ATTRIB_ARRAY_POINTER, GL_VERTEX_ATTRIB_ARRAY_STRIDE,
 };
 use gapii_state::read_back::Driver;
@@ -14,7 +15,7 @@ use gapii_state::{
 };
 
 use super::emit::Emitter;
-use super::{gl, identity, spare};
+use super::{es1, gl, identity, spare};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
@@ -62,6 +63,32 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
     describe_values(emitter, context);
 }
 
+/// Describes the vertex array of the compatibility profile that is bound, with its fixed arrays, and the array buffer, whatever they
+/// were before.
+pub fn describe_again(emitter: &mut Emitter, context: &Context) {
+    let bound = context.vertex_array;
+    if context.has((3, 0), (3, 0)) {
+        emitter.command(GL_BIND_VERTEX_ARRAY).arg(bound.name() as u32).done();
+    }
+    let describing = Describing {
+        is_separate: bound.is_some() && context.has((3, 1), (4, 3)),
+        has_memory: bound.is_none(),
+        is_again: true,
+        ..Describing::of(context, context.arrays())
+    };
+    let array_buffer = describing.name(context.array_buffer);
+    describing.describe(emitter);
+    es1::describe_client_arrays_again(emitter, context.arrays());
+    emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(array_buffer).done();
+    if context.has((3, 1), (3, 1)) {
+        let is_enabled = gl::is_enabled(GL_PRIMITIVE_RESTART) != 0;
+        let id = if is_enabled { GL_ENABLE } else { GL_DISABLE };
+        emitter.command(id).arg(GL_PRIMITIVE_RESTART).done();
+        let index = gl::integer(constants::GL_PRIMITIVE_RESTART_INDEX);
+        emitter.command(GL_PRIMITIVE_RESTART_INDEX).arg(index).done();
+    }
+}
+
 /// A vertex array, which is bound.
 struct Describing<'a> {
     context: &'a Context,
@@ -73,6 +100,8 @@ struct Describing<'a> {
     /// Whether the pointer commands set it. Mesa 22.3 answers with the stride of one that it has refused for the default vertex
     /// array of the core profile.
     has_pointers: bool,
+    /// Whether it is described whatever it was before.
+    is_again: bool,
     /// What the commands so far have made.
     made: VertexArrays,
 }
@@ -86,6 +115,7 @@ impl<'a> Describing<'a> {
             is_separate: false,
             has_memory: true,
             has_pointers: context.api != ContextApi::Core,
+            is_again: false,
             made: VertexArrays::default(),
         }
     }
@@ -107,7 +137,7 @@ impl<'a> Describing<'a> {
             }
         } else if let Some(set_divisor) = divisor_command(self.context) {
             for (index, it) in (0..attribs).zip(&self.arrays.bindings) {
-                if it.divisor != 0 {
+                if it.divisor != 0 || self.is_again {
                     emitter.command(set_divisor).arg(index).arg(it.divisor).done();
                 }
             }
@@ -115,9 +145,11 @@ impl<'a> Describing<'a> {
         for (index, attrib) in (0..attribs).zip(&self.arrays.attribs) {
             if attrib.enabled {
                 emitter.command(GL_ENABLE_VERTEX_ATTRIB_ARRAY).arg(index).done();
+            } else if self.is_again {
+                emitter.command(GL_DISABLE_VERTEX_ATTRIB_ARRAY).arg(index).done();
             }
         }
-        if self.arrays.element_buffer.is_some() {
+        if self.arrays.element_buffer.is_some() || self.is_again {
             let name = self.name(self.arrays.element_buffer);
             emitter.command(GL_BIND_BUFFER).arg(GL_ELEMENT_ARRAY_BUFFER).arg(name).done();
         }
@@ -140,7 +172,7 @@ impl<'a> Describing<'a> {
         let (stride, pointer) = asked(index);
         let is_default = *attrib == VertexAttrib { enabled: attrib.enabled, ..<_>::default() }
             && VertexBinding { divisor: 0, ..*binding } == VertexBinding::default();
-        if is_default && (stride, pointer) == (0, 0) {
+        if is_default && (stride, pointer) == (0, 0) && !self.is_again {
             return;
         }
         // Separate commands have set all there is.
@@ -228,7 +260,7 @@ impl<'a> Describing<'a> {
             let command = command.arg(self.name(binding.buffer)).arg(binding.offset as i64);
             command.arg(binding.stride).done();
         }
-        if binding.divisor != 0 {
+        if binding.divisor != 0 || self.is_again {
             emitter.command(GL_VERTEX_BINDING_DIVISOR).arg(index).arg(binding.divisor).done();
         }
     }
@@ -258,7 +290,17 @@ fn divisor_command(context: &Context) -> Option<u16> {
     of_extensions.iter().find(|(name, _)| driver.has(name)).map(|(_, id)| *id)
 }
 
+/// Describes the current values of generic attributes, whatever they were before.
+pub fn describe_values_again(emitter: &mut Emitter, context: &Context) {
+    describe_values_from(emitter, context, &[]);
+}
+
 fn describe_values(emitter: &mut Emitter, context: &Context) {
+    describe_values_from(emitter, context, &[[0.0, 0.0, 0.0, 1.0]]);
+}
+
+/// Describes them, but for floating-point values that are among those which all attributes have in the stream.
+fn describe_values_from(emitter: &mut Emitter, context: &Context, before: &[[f32; 4]]) {
     // In the compatibility profile the first one is the vertex itself, which has no current value.
     let first = u32::from(context.api == ContextApi::Compatibility);
     for index in first..context.limits.vertex_attribs.max(0) as u32 {
@@ -266,7 +308,7 @@ fn describe_values(emitter: &mut Emitter, context: &Context) {
         match set {
             CurrentType::Float => {
                 let value: [f32; 4] = current(index, gl::get_attrib_floats);
-                if value != [0.0, 0.0, 0.0, 1.0] {
+                if !before.contains(&value) {
                     emitter.command(GL_VERTEX_ATTRIB4FV).arg(index).numbers(&value).done();
                 }
             }

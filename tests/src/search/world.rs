@@ -146,6 +146,8 @@ pub struct Context {
     pub is_conditional: bool,
     /// Debug groups that have begun.
     pub debug_groups: usize,
+    /// Entries of the stack of attributes.
+    pub saved: usize,
     /// Each has an image with several samples.
     pub sampled_framebuffers: Vec<usize>,
 }

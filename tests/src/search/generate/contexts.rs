@@ -134,6 +134,7 @@ fn create(world: &mut World, share: Option<usize>) {
         active_query: None,
         is_conditional: false,
         debug_groups: 0,
+        saved: 0,
         sampled_framebuffers: Vec::new(),
     });
     make_current(world, number - 1);

@@ -150,8 +150,33 @@ const FIXED_CAPABILITIES: &[&str] = &[
     "VERTEX_PROGRAM_TWO_SIDE",
 ];
 
+/// Groups of attributes whose state the model does not follow.
+const GROUPS: &[&str] = &[
+    "ACCUM_BUFFER",
+    "CURRENT",
+    "DEPTH_BUFFER",
+    "ENABLE",
+    "EVAL",
+    "FOG",
+    "HINT",
+    "LIGHTING",
+    "LINE",
+    "LIST",
+    "MULTISAMPLE",
+    "POINT",
+    "POLYGON",
+    "POLYGON_STIPPLE",
+    "SCISSOR",
+    "STENCIL_BUFFER",
+    "TRANSFORM",
+    "VIEWPORT",
+];
+/// Entries of the stack of attributes at most.
+const SAVED_MAX: usize = 6;
+
 /// Numbers of the fixed functions, with their bytes.
 const FIXED_QUESTIONS: &[(&str, u32)] = &[
+    ("ATTRIB_STACK_DEPTH", 4),
     ("ACCUM_CLEAR_VALUE", 16),
     ("ALPHA_BIAS", 4),
     ("COLOR_MATERIAL_FACE", 4),
@@ -251,6 +276,29 @@ fn own_fixed_value(world: &mut World) -> bool {
 /// Enables or disables one of the fixed functions.
 pub fn fixed_capability(world: &mut World) -> bool {
     has_fixed(world) && es1::capability_that(world, is_in_opengl)
+}
+
+/// Saves or restores groups of attributes.
+pub fn save(world: &mut World) -> bool {
+    let saved = world.here().saved;
+    if !has_fixed(world) || saved == SAVED_MAX {
+        return false;
+    }
+    if saved > 0 && world.chance(45) {
+        restore(world);
+        return true;
+    }
+    let groups: Vec<String> =
+        (0..1 + world.below(4)).map(|_| format!("GL_{}_BIT", world.one_of(GROUPS))).collect();
+    world.step(format!("glPushAttrib {}", groups.join("|")));
+    world.context().saved += 1;
+    true
+}
+
+fn restore(world: &mut World) {
+    es1::ask_for_material(world);
+    world.step("glPopAttrib");
+    world.context().saved -= 1;
 }
 
 /// Draws between glBegin and glEnd, if draws have a defined result.
@@ -532,6 +580,16 @@ pub fn ask(world: &mut World) {
     if !has_fixed(world) {
         return;
     }
+    ask_for_fixed(world);
+    if world.here().saved > 0 {
+        while world.here().saved > 0 {
+            restore(world);
+        }
+        ask_for_fixed(world);
+    }
+}
+
+fn ask_for_fixed(world: &mut World) {
     for (name, bytes) in FIXED_QUESTIONS {
         world.step(format!("glGetFloatv GL_{name} out:{bytes}"));
     }

@@ -299,11 +299,15 @@ pub fn capability_that(world: &mut World, fits: impl Fn(&str) -> bool) -> bool {
     let name = world.one_of(&all);
     let command = if world.chance(55) { "glEnable" } else { "glDisable" };
     if name == "COLOR_MATERIAL" {
-        // Mesa 22.3 sets materials again, after the color, that nobody has asked for. A snapshot asks.
-        world.step("glGetMaterialfv GL_FRONT GL_SHININESS out:4");
+        ask_for_material(world);
     }
     world.step(format!("{command} GL_{name}"));
     true
+}
+
+/// Before `GL_COLOR_MATERIAL` may change: Mesa 22.3 sets materials again, after the color, that nobody has asked for. A snapshot asks.
+pub fn ask_for_material(world: &mut World) {
+    world.step("glGetMaterialfv GL_FRONT GL_SHININESS out:4");
 }
 
 /// The array of this name, of the active client unit if it has coordinates.

@@ -150,6 +150,7 @@ const ACTIONS_DESKTOP: &[(usize, &str, Action)] = &[
     (10, "desktop::fixed_capability", desktop::fixed_capability),
     (14, "desktop::immediate", desktop::immediate),
     (14, "desktop::list", desktop::list),
+    (6, "desktop::save", desktop::save),
     (6, "desktop::pixels", desktop::pixels),
     (6, "desktop::lines", desktop::lines),
 ];
