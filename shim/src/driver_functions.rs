@@ -162,6 +162,7 @@ driver_functions! {
         egl_destroy_image = EGL_DESTROY_IMAGE_KHR(display: u64, image: u64) -> u32;
         egl_destroy_surface = EGL_DESTROY_SURFACE(display: u64, surface: u64) -> u32;
         egl_get_current_context = EGL_GET_CURRENT_CONTEXT() -> u64;
+        egl_get_error = EGL_GET_ERROR() -> i32;
         egl_make_current = EGL_MAKE_CURRENT(
             display: u64, draw: u64, read: u64, context: u64
         ) -> u32;
@@ -217,6 +218,8 @@ driver_functions! {
         pixel_transfer = GL_PIXEL_TRANSFERF(name: u32, value: f32);
         pause_transform_feedback = GL_PAUSE_TRANSFORM_FEEDBACK();
         pop_matrix = GL_POP_MATRIX();
+        push_attributes = GL_PUSH_ATTRIB(groups: u32);
+        pop_attributes = GL_POP_ATTRIB();
         push_matrix = GL_PUSH_MATRIX();
         resume_transform_feedback = GL_RESUME_TRANSFORM_FEEDBACK();
         begin_transform_feedback = GL_BEGIN_TRANSFORM_FEEDBACK(mode: u32);
@@ -243,6 +246,9 @@ driver_functions! {
     memory {
         egl_get_config_attrib = EGL_GET_CONFIG_ATTRIB(
             display: u64, config: u64, name: i32, out: *mut i32
+        ) -> u32;
+        egl_query_context = EGL_QUERY_CONTEXT(
+            display: u64, context: u64, name: i32, out: *mut i32
         ) -> u32;
         egl_query_surface = EGL_QUERY_SURFACE(
             display: u64, surface: u64, name: i32, out: *mut i32

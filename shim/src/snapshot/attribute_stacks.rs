@@ -46,12 +46,8 @@ pub struct Popped {
     client: u32,
 }
 
-/// Pushes entries that save nothing, as many as the current context has.
-pub fn describe(emitter: &mut Emitter, context: &Context) {
-    if !context.api.has_fixed_function(context.version) {
-        return;
-    }
-    let depths = depths();
+/// Pushes entries that save nothing, as many as the context has.
+pub fn describe(emitter: &mut Emitter, context: &Context, depths: [u32; 2]) {
     for (id, depth) in [GL_PUSH_ATTRIB, GL_PUSH_CLIENT_ATTRIB].into_iter().zip(depths) {
         (0..depth).for_each(|_| emitter.command(id).arg(0_u32).done());
     }
@@ -98,17 +94,23 @@ pub fn take_popped(context: &Context) -> Option<Popped> {
     popped.flatten().filter(|it| it.server | it.client != 0)
 }
 
-fn depths() -> [u32; 2] {
+/// How many entries the current context has, which is one of the compatibility profile.
+pub fn depths() -> [u32; 2] {
     [GL_ATTRIB_STACK_DEPTH, GL_CLIENT_ATTRIB_STACK_DEPTH]
         .map(|name| gl::integer(name).max(0) as u32)
 }
 
 impl Popped {
-    /// Describes the state that entries have restored, in the current context.
-    pub fn describe(&self, emitter: &mut Emitter, process: &Process, context: &Context) {
+    /// Describes the state that entries have restored, in the current context. Colors are not clamped meanwhile.
+    pub fn describe(
+        &self,
+        emitter: &mut Emitter,
+        process: &Process,
+        context: &Context,
+        unclamped: &Unclamped,
+    ) {
         let Some(driver) = Gl::current() else { return };
         if self.server != 0 {
-            let unclamped = Unclamped::begin();
             if self.has(GL_TEXTURE_BIT) {
                 texture_units::describe_again(emitter, context, &driver);
             }

@@ -39,6 +39,7 @@ mod depth_numbers;
 mod desktop;
 mod draw_buffers;
 mod egl;
+mod egl_error;
 mod emit;
 pub mod es1;
 mod es1_matrices;
@@ -87,6 +88,7 @@ mod refusals;
 mod renderbuffers;
 mod samplers;
 mod samples;
+mod set_aside;
 mod shaders;
 mod sibling;
 mod signals;
@@ -134,13 +136,14 @@ use crate::process;
 use crate::seats;
 use crate::tls::words;
 use current::{Current, Drawn, ReadApart};
+use egl_error::KeptError;
 use emit::Emitter;
 pub use emit::subject;
 pub use owed::wait_until_sent;
+use set_aside::SetAside;
 use sibling::{OnDemand, Sibling};
 use spare_context::SpareContext;
 use texture_parameters::Has;
-use unclamped::Unclamped;
 use unflushed::Stale;
 
 /// Epoch of the last capture whose stream describes the displays, contexts and surfaces of the process.
@@ -175,6 +178,7 @@ pub fn describe(recorder: &mut Recorder, state: &mut State, epoch: u64) -> Resul
         emitter.finish();
         return Ok(());
     }
+    let _error = KeptError::begin(state);
     match OneAtATime::wait(epoch) {
         Turn::Outdated => {
             emitter.finish();
@@ -182,7 +186,7 @@ pub fn describe(recorder: &mut Recorder, state: &mut State, epoch: u64) -> Resul
         }
         Turn::Mine(_alone) => {
             wait_for_others(&mut emitter, state, epoch);
-            let unclamped = Unclamped::begin();
+            let aside = SetAside::begin();
             let is_first = PROCESS_IN.load(Acquire) != epoch;
             if is_first {
                 emitter.subject(SubjectKind::Process, OBJECTS);
@@ -204,7 +208,7 @@ pub fn describe(recorder: &mut Recorder, state: &mut State, epoch: u64) -> Resul
                 syncs::describe_egl(&mut emitter, &state.process, is_current);
             }
             let since = Since::Before { describes_images: is_first };
-            describe_context(&mut emitter, state, epoch, since, &unclamped);
+            describe_context(&mut emitter, state, epoch, since, &aside);
             current::describe_destroyed(&mut emitter, state);
         }
         Turn::TooLong => emitter.leave_out(TOO_LONG),
@@ -232,11 +236,12 @@ pub fn describe_current(recorder: &mut Recorder, state: &mut State, epoch: u64) 
         emitter.finish();
         return;
     }
+    let _error = KeptError::begin(state);
     match OneAtATime::wait(epoch) {
         Turn::Mine(_alone) => {
             wait_for_others(&mut emitter, state, epoch);
-            let unclamped = Unclamped::begin();
-            describe_context(&mut emitter, state, epoch, Since::Now, &unclamped);
+            let aside = SetAside::begin();
+            describe_context(&mut emitter, state, epoch, Since::Now, &aside);
         }
         Turn::Outdated => {}
         Turn::TooLong => emitter.leave_out(TOO_LONG),
@@ -269,6 +274,10 @@ pub fn is_incomplete_in(context: &Context) -> bool {
 /// Writes what could not be read when the snapshot was made, if it can be read now. Before a command of the thread's context.
 pub fn describe_rest(recorder: &mut Recorder, state: &mut State, epoch: u64) {
     let Some(context) = state.context.as_deref() else { return };
+    if !is_incomplete_in(context) {
+        return;
+    }
+    let _error = KeptError::begin(state);
     if late_buffers::are_in_group(context) {
         describe_late_buffers(recorder, &state.process, context, epoch);
     }
@@ -277,7 +286,10 @@ pub fn describe_rest(recorder: &mut Recorder, state: &mut State, epoch: u64) {
     {
         let mut emitter = Emitter::new(recorder);
         match OneAtATime::wait(epoch) {
-            Turn::Mine(_alone) => popped.describe(&mut emitter, &state.process, context),
+            Turn::Mine(_alone) => {
+                let aside = SetAside::begin();
+                popped.describe(&mut emitter, &state.process, context, &aside.unclamped);
+            }
             Turn::Outdated => {}
             Turn::TooLong => emitter.leave_out(TOO_LONG),
         }
@@ -296,6 +308,7 @@ fn describe_late_buffers(
     let due = late_buffers::due(context);
     if !due.is_empty() {
         let mut emitter = Emitter::new(recorder);
+        let _aside = SetAside::begin();
         let done = late_contents::describe(&mut emitter, process, context, due);
         emitter.finish();
         late_buffers::forget(&done);
@@ -363,7 +376,7 @@ fn describe_context(
     state: &mut State,
     epoch: u64,
     since: Since,
-    unclamped: &Unclamped,
+    aside: &SetAside,
 ) {
     let (surface, read_apart) = (Drawn::of(state), ReadApart::of(state));
     let current = Current::of(state);
@@ -395,8 +408,8 @@ fn describe_context(
         if let Some(current) = current.as_ref().filter(|_| is_new) {
             current.settle_viewport(emitter);
         }
-        describe_own(emitter, &state.process, context, surface.as_ref());
-        unclamped.describe(emitter);
+        describe_own(emitter, &state.process, context, surface.as_ref(), aside.depths);
+        aside.unclamped.describe(emitter);
         identity::leave_out_uses(emitter, context);
         if let Some(current) = &current {
             identity::end_context(emitter, &state.process, context, current);
@@ -494,6 +507,7 @@ fn describe_own(
     process: &Process,
     context: &Context,
     surface: Option<&Drawn>,
+    depths: [u32; 2],
 ) {
     if let Some(drawn) = surface {
         surface::describe(emitter, process, context, drawn);
@@ -512,7 +526,7 @@ fn describe_own(
     labels::describe_messages(emitter, context);
     default_textures::describe(emitter, context);
     fixed_function::describe(emitter, context);
-    attribute_stacks::describe(emitter, context);
+    attribute_stacks::describe(emitter, context, depths);
     context::describe(emitter, process, context);
     unread.leave_out(emitter, context);
     if let Some(driver) = Gl::current() {

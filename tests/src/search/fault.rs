@@ -203,6 +203,10 @@ const PERMITTED: &[Permitted] = &[
         sets.next().is_some()
             && steps.iter().any(|step| command_of(step).starts_with("glRasterPos"))
     }),
+    // glWindowPos sets it to 1, and glRasterPos rounds a position.
+    Permitted::seen("the fourth coordinate of the raster position", |steps| {
+        steps.iter().any(|step| command_of(step).starts_with("glRasterPos"))
+    }),
     // No command sets where a feedback goes on. Until it has written something, that is where it begins.
     Permitted {
         beginning: "how far a transform feedback has got",
