@@ -5,12 +5,13 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use gapii_commands::constants::{
-    EGL_BACK_BUFFER, GL_MAX_3D_TEXTURE_SIZE, GL_MAX_CUBE_MAP_TEXTURE_SIZE, GL_MAX_TEXTURE_SIZE,
-    GL_RGBA, GL_TEXTURE_1D, GL_TEXTURE_1D_ARRAY, GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY,
-    GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_3D,
-    GL_TEXTURE_BINDING_1D, GL_TEXTURE_BINDING_1D_ARRAY, GL_TEXTURE_BINDING_2D,
+    EGL_BACK_BUFFER, GL_DEPTH_COMPONENT, GL_DEPTH_STENCIL, GL_MAX_3D_TEXTURE_SIZE,
+    GL_MAX_CUBE_MAP_TEXTURE_SIZE, GL_MAX_TEXTURE_SIZE, GL_RGBA, GL_TEXTURE_1D, GL_TEXTURE_1D_ARRAY,
+    GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY,
+    GL_TEXTURE_3D, GL_TEXTURE_BINDING_1D, GL_TEXTURE_BINDING_1D_ARRAY, GL_TEXTURE_BINDING_2D,
     GL_TEXTURE_BINDING_2D_ARRAY, GL_TEXTURE_BINDING_2D_MULTISAMPLE,
     GL_TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_BINDING_3D, GL_TEXTURE_BINDING_BUFFER,
     GL_TEXTURE_BINDING_CUBE_MAP, GL_TEXTURE_BINDING_CUBE_MAP_ARRAY,
@@ -218,6 +219,7 @@ pub fn describe(
     });
     // Pixels have no gaps. The context's own pixel parameters are set when the context is described.
     emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(1_i32).done();
+    leave_out_sampling(emitter, process, context, &known);
     let (views, originals): (Vec<_>, Vec<_>) = known.iter().partition(|it| it.view.is_some());
     let mut describing = Describing { emitter, has, sibling, context: Some(context) };
     for texture in originals {
@@ -427,6 +429,29 @@ fn images_of(images: &BTreeMap<u32, BTreeMap<i32, TextureImage>>) -> Vec<(u32, i
     };
     // An upload that the driver refused, because the image did not exist, leaves an image without a format in the state.
     images.iter().flat_map(of_target).filter(|(.., image)| image.format != 0).collect()
+}
+
+/// Lists the textures of depth that may give shaders other components in the replay. A context of the compatibility profile makes them with
+/// another GL_DEPTH_TEXTURE_MODE than one of the core profile, which can neither ask for it nor set it.
+fn leave_out_sampling(
+    emitter: &mut Emitter,
+    process: &Process,
+    context: &Context,
+    known: &[Known],
+) {
+    let is_compatible = |other: &Context| {
+        other.api == ContextApi::Compatibility && Arc::ptr_eq(&other.group, &context.group)
+    };
+    if context.api != ContextApi::Core || !process.contexts().idle().any(is_compatible) {
+        return;
+    }
+    let has_depth = |(_, _, image): &(u32, i32, TextureImage)| {
+        Layout::of(image.format, image.pixel_type)
+            .is_some_and(|it| [GL_DEPTH_COMPONENT, GL_DEPTH_STENCIL].contains(&it.format))
+    };
+    for texture in known.iter().filter(|it| it.images.first().is_some_and(has_depth)) {
+        emitter.leave_out_of("how shaders sample the depth of texture", texture.name);
+    }
 }
 
 /// The query for the texture that is bound to a target; `None` for targets that are not described.

@@ -207,6 +207,11 @@ const PERMITTED: &[Permitted] = &[
     Permitted::seen("the fourth coordinate of the raster position", |steps| {
         steps.iter().any(|step| command_of(step).starts_with("glRasterPos"))
     }),
+    // Only the compatibility profile has the parameter.
+    Permitted::seen("how shaders sample the depth of texture", |steps| {
+        let has = |profile: &str| steps.iter().any(|step| step.contains(profile));
+        has("PROFILE_MASK,1") && has("PROFILE_MASK,2")
+    }),
     // No command sets where a feedback goes on. Until it has written something, that is where it begins.
     Permitted {
         beginning: "how far a transform feedback has got",
