@@ -77,6 +77,19 @@ impl Aside {
         }
     }
 
+    /// Drivers clamp it to the levels of an immutable texture from the base level on. The program may have set the base level later.
+    fn restore_maximum(&self, level: i32) {
+        let base = self.number(GL_TEXTURE_BASE_LEVEL);
+        let is_clamped = level < base && self.number(GL_TEXTURE_IMMUTABLE_LEVELS) > 0;
+        if is_clamped {
+            gl::tex_parameter(self.target, GL_TEXTURE_BASE_LEVEL, 0);
+        }
+        gl::tex_parameter(self.target, GL_TEXTURE_MAX_LEVEL, level);
+        if is_clamped {
+            gl::tex_parameter(self.target, GL_TEXTURE_BASE_LEVEL, base);
+        }
+    }
+
     fn number(&self, name: u32) -> i32 {
         let mut value = 0;
         // SAFETY: the name has one number.
@@ -96,7 +109,10 @@ impl Aside {
 impl Drop for Aside {
     fn drop(&mut self) {
         for (name, value) in &self.taken {
-            gl::tex_parameter(self.target, *name, *value);
+            match *name {
+                GL_TEXTURE_MAX_LEVEL => self.restore_maximum(*value),
+                name => gl::tex_parameter(self.target, name, *value),
+            }
         }
     }
 }

@@ -64,8 +64,9 @@ impl Limits {
     /// Sets these parameters of a texture, or the initial ones.
     fn set(&self, emitter: &mut Emitter, texture: u32, is_initial: bool) {
         emitter.command(GL_BIND_TEXTURE).arg(self.target).arg(texture).done();
+        // Drivers clamp the last level of an immutable texture to those from the base level on.
         let all =
-            [(GL_TEXTURE_BASE_LEVEL, self.base, 0), (GL_TEXTURE_MAX_LEVEL, self.max, MAX_LEVEL)];
+            [(GL_TEXTURE_MAX_LEVEL, self.max, MAX_LEVEL), (GL_TEXTURE_BASE_LEVEL, self.base, 0)];
         for (name, value, initial) in all.into_iter().filter(|(_, value, initial)| value != initial)
         {
             let value = if is_initial { initial } else { value };

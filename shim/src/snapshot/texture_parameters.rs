@@ -38,8 +38,9 @@ const INTEGERS: [Parameter; 14] = [
     (GL_TEXTURE_WRAP_R, (3, 0), (1, 2), true),
     (GL_TEXTURE_COMPARE_MODE, (3, 0), (1, 4), true),
     (GL_TEXTURE_COMPARE_FUNC, (3, 0), (1, 4), true),
-    (GL_TEXTURE_BASE_LEVEL, (3, 0), (1, 2), false),
+    // Ahead of the base level: drivers clamp it to the levels of an immutable texture from the base level on.
     (GL_TEXTURE_MAX_LEVEL, (3, 0), (1, 2), false),
+    (GL_TEXTURE_BASE_LEVEL, (3, 0), (1, 2), false),
     (GL_TEXTURE_SWIZZLE_R, (3, 0), (3, 3), false),
     (GL_TEXTURE_SWIZZLE_G, (3, 0), (3, 3), false),
     (GL_TEXTURE_SWIZZLE_B, (3, 0), (3, 3), false),
@@ -228,6 +229,10 @@ impl Parameters {
 
     /// Sets all of them for the texture that is bound to `target`, whatever they were before.
     pub fn describe_again(&self, emitter: &mut Emitter, target: u32, has: Has) {
+        if self.integers.iter().any(|(name, _)| *name == GL_TEXTURE_BASE_LEVEL) {
+            let command = emitter.command(GL_TEX_PARAMETERI).arg(target);
+            command.arg(GL_TEXTURE_BASE_LEVEL).arg(0_i32).done();
+        }
         self.describe_numbers(emitter, target);
         if !self.floats.is_empty() {
             if has.border {
