@@ -209,8 +209,7 @@ const PERMITTED: &[Permitted] = &[
     }),
     // Only the compatibility profile has the parameter.
     Permitted::seen("how shaders sample the depth of texture", |steps| {
-        let has = |profile: &str| steps.iter().any(|step| step.contains(profile));
-        has("PROFILE_MASK,1") && has("PROFILE_MASK,2")
+        has_two_contexts(steps) && steps.iter().any(|step| step.contains("PROFILE_MASK,1"))
     }),
     // No command sets where a feedback goes on. Until it has written something, that is where it begins.
     Permitted {
