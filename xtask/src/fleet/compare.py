@@ -7,11 +7,14 @@ folder contrib/fleet. Prints the totals that were compared; fails at the first t
 import collections
 import datetime
 import json
+import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 ENGINE, TOOL, TRACES, TABLES, FLEET = sys.argv[1:]
+TOOL, TABLES, FLEET = [str(pathlib.Path(path).resolve()) for path in (TOOL, TABLES, FLEET)]
 FLEET = pathlib.Path(FLEET)
 
 # Totals of `stats --json`, by the column of `traces` that has them.
@@ -61,6 +64,24 @@ def compare_objects(rows, trace):
         lives = ctl("history", trace, f"{kind.lower()}:{int(name)}")["objects"]
         lives = [(life["made"], life["deleted"]) for life in lives]
         assert (made, deleted) in lives, f"{trace}: {kind} {name} was made by {made} and deleted by {deleted}, history has {lives}"
+
+
+def compact(day):
+    """Makes the compact tables of a day with DuckDB, and returns how many traces, frames and commands they have."""
+    import duckdb
+
+    with tempfile.TemporaryDirectory() as folder:
+        before = os.getcwd()
+        os.chdir(folder)
+        base = duckdb.connect()
+        base.execute(f"SET VARIABLE tables = '{TABLES}'; SET VARIABLE day = '{day}'")
+        base.execute((FLEET / "views.sql").read_text())
+        base.execute((FLEET / "compact.sql").read_text())
+        counts = "SELECT count(DISTINCT t.trace), count(*), sum(f.commands) FROM frames f JOIN traces t ON t.trace = f.trace AND t.host = f.host"
+        os.chdir(before)
+        base.execute("SET VARIABLE tables = '" + folder + "/compact'")
+        base.execute((FLEET / "views.sql").read_text())
+        return base.execute(counts).fetchone()
 
 
 def main():
@@ -114,6 +135,10 @@ def main():
     if ENGINE == "duckdb":
         for trace in traces[:10]:
             compare_objects(rows, trace)
+        compacted = [compact(day) for day in sorted({day for day, _ in partitions})]
+        compacted = [sum(counts) for counts in zip(*compacted)]
+        expected = [len(traces), sums["rows of frames"], sums["commands"]]
+        assert compacted == expected, f"{compacted} traces, frames and commands are compacted, of {expected}"
     [(count, uploaded)] = rows("SELECT count(*), sum(uploaded_bytes) FROM objects")
     assert 0 < uploaded <= sums["uploaded_bytes"], f"{uploaded} bytes in objects"
     print(f"{count} objects, with {uploaded} of {sums['uploaded_bytes']} uploaded bytes")
