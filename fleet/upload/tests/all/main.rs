@@ -178,6 +178,12 @@ fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
+/// What the service has written of itself, if it has yet.
+fn kept_status(spool: &Spool) -> Option<serde_json::Value> {
+    let text = fs::read(spool.path().join(".gapii-upload/status.json")).ok()?;
+    serde_json::from_slice(&text).ok()
+}
+
 /// Fails unless the store has these files, each once and whole, and nothing else.
 fn must_hold(s3: &S3, expected: &[Vec<u8>]) -> BTreeMap<String, Vec<u8>> {
     let objects = s3.objects();
@@ -217,8 +223,8 @@ fn bad_connections_and_kills_lose_and_double_nothing() {
     let mut random = Random(3);
     let mut kills = 0;
     until("all files are uploaded", || {
-        let service = spool.start(&[]);
-        let end = Instant::now() + Duration::from_millis(300 + random.below(1_500));
+        let service = spool.start(if kills % 2 == 0 { &[] } else { &["--read-back"] });
+        let end = Instant::now() + Duration::from_millis(300 + 50 * kills + random.below(1_500));
         while Instant::now() < end && !spool.left().is_empty() {
             thread::park_timeout(Duration::from_millis(5));
         }
@@ -245,8 +251,8 @@ fn killed_service_goes_on_after_the_last_part() {
     let table = spool.add_table("x.parquet", 48 * MIB, 1);
     let mut first = spool.start(&[]);
     until("three parts are there", || {
-        let (_, status) = spool_status(&spool);
-        status.is_some_and(|it| it["uploading"][0]["sent_bytes"].as_u64() >= Some(24 << 20))
+        kept_status(&spool)
+            .is_some_and(|it| it["uploading"][0]["sent_bytes"].as_u64() >= Some(24 << 20))
     });
     first.kill(Signal::KILL);
     let fast = Proxy::start(s3.address, CALM);
@@ -259,13 +265,6 @@ fn killed_service_goes_on_after_the_last_part() {
         up < (25 << 20),
         "the second process sent {up} bytes of 48 MiB, half of which were there"
     );
-}
-
-/// The status, if there is one yet.
-fn spool_status(spool: &Spool) -> (bool, Option<serde_json::Value>) {
-    let path = spool.path().join(".gapii-upload/status.json");
-    let status = fs::read(path).ok().and_then(|text| serde_json::from_slice(&text).ok());
-    (true, status)
 }
 
 #[test]
@@ -282,6 +281,41 @@ fn repeated_upload_replaces_the_same_object() {
     assert!(said.contains("which had it already"), "{said}");
     must_hold(&s3, &[trace]);
     assert!(spool.left().is_empty());
+}
+
+#[test]
+#[ignore = "needs moto; `cargo xtask check-fleet` has it"]
+fn newer_table_replaces_the_older_one_of_its_name_and_length() {
+    let s3 = S3::start();
+    let spool = Spool::new(s3.address);
+    for seed in [1, 2] {
+        let table = spool.add_table("table=traces/x.parquet", MIB, seed);
+        assert!(spool.once(&[]).status.success());
+        must_hold(&s3, &[table]);
+    }
+}
+
+#[test]
+#[ignore = "needs moto; `cargo xtask check-fleet` has it"]
+fn file_that_changes_on_its_way_is_uploaded_anew() {
+    let s3 = S3::start();
+    let slow = Proxy::start(s3.address, Faults { pause: Duration::from_millis(1), ..CALM });
+    let spool = Spool::new(slow.address);
+    spool.add_table("x.parquet", 24 * MIB, 1);
+    let service = spool.start(&[]);
+    until("a part is there", || {
+        kept_status(&spool)
+            .is_some_and(|it| it["uploading"][0]["sent_bytes"].as_u64() >= Some(8 << 20))
+    });
+    let path = spool.path().join("x.parquet");
+    let mut changed = fs::read(&path).unwrap();
+    changed[5] ^= 1;
+    let byte = &changed[5..6];
+    std::os::unix::fs::FileExt::write_at(&File::options().write(true).open(path).unwrap(), byte, 5)
+        .unwrap();
+    until("it is uploaded", || spool.left().is_empty());
+    drop(service);
+    must_hold(&s3, &[changed]);
 }
 
 #[test]
