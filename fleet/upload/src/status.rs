@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, Permissions};
 use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -119,7 +119,12 @@ impl Folder {
                 spool.display()
             ));
         }
-        fs::create_dir_all(&path).map_err(failed)?;
+        match fs::create_dir(&path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(failed(error));
+            }
+            _ => must_be_own_folder(&path)?,
+        }
         let lock = File::create(path.join(LOCK)).map_err(failed)?;
         // Whoever records into the spool may ask for the status.
         for (path, mode) in [(path.clone(), 0o755), (path.join(LOCK), 0o644)] {
@@ -145,6 +150,18 @@ impl Folder {
         fs::write(&draft, serde_json::to_vec_pretty(status)?)?;
         fs::set_permissions(&draft, Permissions::from_mode(0o644))?;
         fs::rename(draft, self.path.join(STATUS))
+    }
+}
+
+/// Fails if somebody else has made the folder, in a spool into which every user may write.
+fn must_be_own_folder(path: &Path) -> Result<(), String> {
+    let own = rustix::process::geteuid().as_raw();
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() && metadata.uid() == own => Ok(()),
+        _ => Err(format!(
+            "{0} is not this user's folder; remove it with `rm -r {0}`",
+            path.display()
+        )),
     }
 }
 

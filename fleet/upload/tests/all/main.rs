@@ -417,7 +417,9 @@ fn service_manager_hears_of_readiness_and_state() {
     let mut service = Service::start(command);
     let heard = |text: &str| {
         let mut message = [0; 1024];
+        let end = Instant::now() + PATIENCE;
         loop {
+            assert!(Instant::now() < end, "the manager hears no {text:?}");
             let bytes = socket.recv(&mut message).expect("the service tells its manager");
             let message = String::from_utf8_lossy(&message[..bytes]).into_owned();
             if message.contains(text) {
@@ -437,6 +439,21 @@ fn service_manager_hears_of_readiness_and_state() {
     kill_process(Pid::from_child(&service.child), Signal::TERM).unwrap();
     heard("STOPPING=1");
     assert!(service.child.wait().unwrap().success());
+}
+
+#[test]
+fn folder_that_another_user_has_made_in_the_spool_is_not_used() {
+    let spool = Spool::new(SocketAddr::from(([127, 0, 0, 1], 9)));
+    // A link is somebody else's as well.
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(elsewhere.path(), spool.path().join(".gapii-upload")).unwrap();
+    let output = spool.once(&[]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        output.status.code() == Some(3) && said.contains("is not this user's folder"),
+        "{said}"
+    );
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
 }
 
 #[test]
