@@ -28,7 +28,7 @@ use crate::s3::{BUCKET, S3};
 /// How long a test waits for what must happen.
 const PATIENCE: Duration = Duration::from_secs(120);
 const MIB: usize = 1 << 20;
-const CALM: Faults = Faults { seed: 0, one_of: 0, pause: Duration::ZERO };
+const CALM: Faults = Faults { seed: 0, one_of: 0, pause: Duration::ZERO, answers: u64::MAX };
 
 /// A spool, and words for the service of it.
 struct Spool {
@@ -209,7 +209,7 @@ const FINISHED: [&str; 6] = [
 #[ignore = "needs moto; `cargo xtask check-fleet` has it"]
 fn bad_connections_and_kills_lose_and_double_nothing() {
     let s3 = S3::start();
-    let faults = Faults { seed: 7, one_of: 2, pause: Duration::from_micros(300) };
+    let faults = Faults { seed: 7, one_of: 2, pause: Duration::from_micros(300), ..CALM };
     let proxy = Proxy::start(s3.address, faults);
     let spool = Spool::new(proxy.address);
     let mut files: Vec<_> = FINISHED.iter().map(|it| spool.add(it, it)).collect();
@@ -281,6 +281,20 @@ fn repeated_upload_replaces_the_same_object() {
     assert!(said.contains("which had it already"), "{said}");
     must_hold(&s3, &[trace]);
     assert!(spool.left().is_empty());
+}
+
+#[test]
+#[ignore = "needs moto; `cargo xtask check-fleet` has it"]
+fn reading_goes_on_behind_the_byte_at_which_it_broke_off() {
+    let s3 = S3::start();
+    let proxy = Proxy::start(s3.address, Faults { answers: MIB as u64, ..CALM });
+    let spool = Spool::new(proxy.address);
+    let table = spool.add_table("x.parquet", 12 * MIB, 1);
+    let output = spool.once(&["--read-back"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && !said.contains("can't upload"), "{said}");
+    assert!(proxy.count().answers_lost.load(SeqCst) >= 11, "{:?}", proxy.count());
+    must_hold(&s3, &[table]);
 }
 
 #[test]
@@ -402,6 +416,24 @@ fn full_spool_is_said_and_nothing_is_deleted_unless_that_is_allowed() {
     assert!(spool.once(&limit).status.success());
     must_hold(&s3, &tables[3..]);
     assert_eq!(spool.status().1["dropped_files"], 3, "the count goes on");
+}
+
+#[test]
+#[ignore = "needs moto; `cargo xtask check-fleet` has it"]
+fn service_goes_on_when_its_store_is_back() {
+    let s3 = S3::start();
+    let unused = Proxy::start(s3.address, CALM).address;
+    // A port of this range is given to nobody who asks for any.
+    let at = SocketAddr::from(([127, 0, 0, 1], 20_000 + unused.port() % 10_000));
+    let spool = Spool::new(at);
+    let trace = spool.add("es1.gapii", "x.gapii");
+    let mut service = spool.start(&[]);
+    service.says("trying again until it works");
+    let _proxy = Proxy::start_at(at, s3.address, CALM);
+    service.says("uploaded x.gapii to s3://captures/fleet/traces/day=2026-");
+    service.says("uploading works again after");
+    until("the status has no trouble", || spool.status().1["trouble"].is_null());
+    must_hold(&s3, &[trace]);
 }
 
 #[test]

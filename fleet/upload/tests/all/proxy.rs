@@ -26,6 +26,8 @@ pub struct Faults {
     pub one_of: u64,
     /// How long each piece on its way to the store is held up.
     pub pause: Duration,
+    /// Behind how many bytes of answers each other connection is cut.
+    pub answers: u64,
 }
 
 struct Shared {
@@ -47,7 +49,6 @@ pub struct Counts {
 
 #[derive(Clone, Copy, Debug)]
 enum Fate {
-    Passes,
     /// Behind this many bytes to the store.
     CutAfter(u64),
     /// Behind this many bytes of answers, after the store has got the whole request.
@@ -56,8 +57,14 @@ enum Fate {
 }
 
 impl Proxy {
+    /// Begins to pass connections on to `to`.
     pub fn start(to: SocketAddr, faults: Faults) -> Proxy {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        Proxy::start_at(SocketAddr::from(([127, 0, 0, 1], 0)), to, faults)
+    }
+
+    /// As [`Proxy::start`], at a given address.
+    pub fn start_at(at: SocketAddr, to: SocketAddr, faults: Faults) -> Proxy {
+        let listener = TcpListener::bind(at).expect("the port is free");
         let address = listener.local_addr().expect("it is bound");
         let shared = Arc::new(Shared { to, faults, count: Counts::default() });
         let serving = Arc::clone(&shared);
@@ -160,7 +167,7 @@ impl Faults {
     fn fate_of(&self, number: u64) -> Fate {
         let mut random = Random(self.seed ^ (number << 32));
         if self.one_of == 0 || random.below(self.one_of) != 0 {
-            return Fate::Passes;
+            return Fate::AnswerLostAfter(self.answers);
         }
         match random.below(4) {
             0 => Fate::Answers500,
