@@ -61,6 +61,7 @@ pub fn make_nameless(
     context: &Context,
     object: Ref<Renderbuffer>,
 ) -> Option<(Known, bool)> {
+    unbind_if_refused(process, context, object);
     let (known, shared) = {
         let group = context.group.lock();
         let it = group.renderbuffers.get(object)?;
@@ -79,6 +80,26 @@ pub fn make_nameless(
         None => known.make(emitter),
     }
     Some((known, holder.is_none()))
+}
+
+/// Corrects the state of a renderbuffer that the driver has refused to bind to an EGL image.
+fn unbind_if_refused(process: &Process, context: &Context, object: Ref<Renderbuffer>) {
+    let bound = {
+        let group = context.group.lock();
+        group.renderbuffers.get(object).filter(|it| it.is_bound).map(|it| it.format)
+    };
+    let Some(format) = bound else { return };
+    let display = {
+        let state = process.lock();
+        state.egl_contexts.get(state.egl_contexts.find(context.handle)).map(|it| it.display)
+    };
+    let Some((display, sibling)) = display.zip(Sibling::begin(process, context.handle)) else {
+        return;
+    };
+    let ask = move |_: &mut _| refusals::refuses_image(display, format, GL_RENDERBUFFER);
+    if sibling.ask(ask) == Some(true) {
+        refusals::unbind_renderbuffer(&context.group, object);
+    }
 }
 
 /// Describes the renderbuffer that is bound.
