@@ -353,8 +353,10 @@ fn has_unfit_levels(steps: &[String]) -> bool {
 
 /// Whether the shim may find a context in which it must not draw.
 fn may_not_draw(steps: &[String]) -> bool {
-    let counts =
-        |step: &String| step.contains("glBeginQuery GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN");
+    let counts = |step: &String| {
+        let targets = ["GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN", "GL_PRIMITIVES_GENERATED"];
+        targets.iter().any(|target| step.contains(&format!("glBeginQuery {target}")))
+    };
     // No command binds a buffer without a name to the binding point again, to which the draw has another one bound.
     let feeds_back = |step: &String| step.contains(" GL_TRANSFORM_FEEDBACK_BUFFER ");
     let may_lose_buffer = count(steps, &["glDeleteBuffers"]) > 0 && steps.iter().any(feeds_back);
