@@ -213,6 +213,12 @@ pub fn compiled_once() -> PathBuf {
     compile("compiled_once.so", &source, &["-shared", "-fPIC"], &["-ldl"], &[])
 }
 
+/// `padded.c` as a library to preload.
+pub fn padded() -> PathBuf {
+    let source = source_directory().join("padded.c");
+    compile("padded.so", &source, &["-O2", "-shared", "-fPIC"], &[], &[])
+}
+
 /// `slow_atexit.c` as a library to preload.
 pub fn slow_atexit() -> PathBuf {
     let source = source_directory().join("slow_atexit.c");

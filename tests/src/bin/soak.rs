@@ -22,6 +22,7 @@ use gapii_tests::programs::program;
 use gapii_tests::random::Random;
 use gapii_tests::remote::{Remote, save_through};
 use gapii_tests::restarts::kill_daemons;
+use gapii_tests::search::driver::Driver;
 use gapii_tests::search::generate;
 use gapii_tests::search::hunt::{self, Hunt};
 use gapii_tests::search::lab::Lab;
@@ -117,6 +118,10 @@ struct Options {
     #[arg(long)]
     desktop: bool,
 
+    /// Run the random programs on Mesa's driver that draws nothing, where contents of objects are not compared
+    #[arg(long)]
+    no_op: bool,
+
     /// Leave out actions of the generator whose names contain this, for example buffers::map
     #[arg(long, value_name = "TEXT")]
     without: Vec<String>,
@@ -143,6 +148,11 @@ struct Options {
 }
 
 impl Options {
+    /// The driver of the random programs.
+    fn driver(&self) -> Driver {
+        if self.no_op { Driver::NoOp } else { Driver::Llvmpipe }
+    }
+
     /// The APIs of the random programs' contexts.
     fn kind(&self) -> Kind {
         if self.desktop { Kind::Desktop } else { Kind::Es }
@@ -279,10 +289,11 @@ fn tracers(options: &Options) {
 /// Random programs, attached to at random commands: none is disturbed, and each capture replays exactly.
 fn snapshots(options: &Options) {
     if let Some(file) = &options.program {
-        return check_program(file, &options.known);
+        return check_program(file, options);
     }
     let clock = || std::time::UNIX_EPOCH.elapsed().map_or(1, |now| now.as_secs());
     let hunt = Hunt {
+        driver: options.driver(),
         kind: options.kind(),
         first_seed: options.seed.unwrap_or_else(clock),
         time: Duration::from_secs(options.snapshot_seconds),
@@ -322,10 +333,10 @@ fn planted(options: &Options) {
 }
 
 /// Checks one program that was found, and keeps its trace.
-fn check_program(file: &Path, known: &[String]) {
+fn check_program(file: &Path, options: &Options) {
     let text = std::fs::read_to_string(file).expect("the file can be read");
     let program: Program = text.parse().unwrap_or_else(|why| panic!("{}: {why}", file.display()));
-    let mut lab = Lab::new(known);
+    let mut lab = Lab::new(options.driver(), &options.known);
     let native = lab.native(&program).expect("the program runs natively");
     let outcome = lab.check(&program, &native);
     let trace = file.with_extension("gapii");

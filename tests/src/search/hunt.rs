@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use crate::search::dialogue::Died;
+use crate::search::driver::Driver;
 use crate::search::fault::Fault;
 use crate::search::generate;
 use crate::search::lab::Lab;
@@ -20,6 +21,7 @@ pub const ATTACHES: usize = 3;
 
 /// What to search, and for how long.
 pub struct Hunt {
+    pub driver: Driver,
     /// The APIs of the programs' contexts.
     pub kind: Kind,
     pub first_seed: u64,
@@ -53,8 +55,8 @@ pub fn workers() -> usize {
 }
 
 /// What was tried and found.
-#[derive(Default)]
 pub struct Bag {
+    pub driver: Driver,
     pub programs: u64,
     pub attaches: u64,
     /// Captures that begin with a keyframe.
@@ -65,6 +67,21 @@ pub struct Bag {
     pub seconds: f64,
     /// Seconds on processors, of this process and of those that it has started.
     pub cpu_seconds: f64,
+}
+
+impl Bag {
+    fn new(driver: Driver) -> Bag {
+        Bag {
+            driver,
+            programs: 0,
+            attaches: 0,
+            keyframes: 0,
+            unusable: 0,
+            faults: Vec::new(),
+            seconds: 0.0,
+            cpu_seconds: 0.0,
+        }
+    }
 }
 
 /// A program that fails.
@@ -80,11 +97,11 @@ impl Hunt {
     pub fn search(&self) -> Bag {
         let (began, next) = (Instant::now(), AtomicU64::new(self.first_seed));
         let cpu_before = cpu_seconds();
-        let (bag, kinds) = (Mutex::new(Bag::default()), Mutex::new(HashMap::new()));
+        let (bag, kinds) = (Mutex::new(Bag::new(self.driver)), Mutex::new(HashMap::new()));
         std::thread::scope(|scope| {
             for _ in 0..self.workers {
                 scope.spawn(|| {
-                    let mut lab = Lab::new(&self.known);
+                    let mut lab = Lab::new(self.driver, &self.known);
                     let is_over = || {
                         let found = bag.lock().expect("no worker panics").faults.len();
                         began.elapsed() >= self.time || found >= self.faults
@@ -199,12 +216,12 @@ fn cpu_seconds() -> f64 {
 
 impl Display for Bag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Bag { programs, attaches, keyframes, unusable, faults, .. } = self;
+        let Bag { driver, programs, attaches, keyframes, unusable, faults, .. } = self;
         let rate = *programs as f64 / self.seconds.max(1e-9) * 3600.0;
         let cpu = self.cpu_seconds / (*programs).max(1) as f64;
         write!(
             f,
-            "{programs} programs on llvmpipe, {attaches} attaches, {keyframes} keyframes, {} faults, {unusable} programs unusable; {rate:.0} programs per hour, {cpu:.2} s on processors per program",
+            "{programs} programs on {driver}, {attaches} attaches, {keyframes} keyframes, {} faults, {unusable} programs unusable; {rate:.0} programs per hour, {cpu:.2} s on processors per program",
             faults.len()
         )
     }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::gapii::{Daemon, Session, Trace, append};
 use crate::programs;
 use crate::search::dialogue::Died;
-use crate::search::driver::{self, PERTURB};
+use crate::search::driver::{Driver, PERTURB};
 use crate::search::fault::{Fault, is_seen_if_missing};
 use crate::search::operator::Operator;
 use crate::search::pending::Asking;
@@ -21,6 +21,7 @@ use crate::search::runner::{Ending, Runner};
 
 /// Processes that run programs, and sessions to capture them.
 pub struct Lab {
+    driver: Driver,
     native: Option<Runner>,
     desks: Vec<Desk>,
     operator: Operator,
@@ -75,11 +76,12 @@ impl Desk {
 
 impl Lab {
     /// A lab that passes over replays' differences in commands, and missing things, whose text contains one of `known`.
-    pub fn new(known: &[String]) -> Self {
+    pub fn new(driver: Driver, known: &[String]) -> Self {
         Self {
+            driver,
             native: None,
             desks: Vec::new(),
-            operator: Operator::default(),
+            operator: Operator::new(driver),
             folder: Session::new(),
             known: known.to_vec(),
         }
@@ -87,7 +89,7 @@ impl Lab {
 
     /// Answers of the program without the shim. An error if it crashes by itself, which says nothing about the shim.
     pub fn native(&mut self, program: &Program) -> Result<Vec<String>, Died> {
-        let runner = self.native.get_or_insert_with(|| Runner::start(&mut steps()));
+        let runner = self.native.get_or_insert_with(|| Runner::start(&mut steps(self.driver)));
         let answers = run_natively(runner, program);
         if answers.is_err() {
             self.native = None;
@@ -97,7 +99,7 @@ impl Lab {
 
     /// Answers of the program in a process of its own, whose memory has other contents.
     pub fn native_elsewhere(&self, program: &Program) -> Result<Vec<String>, Died> {
-        let mut steps = steps();
+        let mut steps = steps(self.driver);
         steps.env(PERTURB, "90");
         run_natively(&mut Runner::start(&mut steps), program)
     }
@@ -105,7 +107,7 @@ impl Lab {
     /// Answers of the program on softpipe, where new images and buffers have what their memory held before: `fill`, a byte. It
     /// has OpenGL ES 3.1.
     pub fn native_on_softpipe(&self, program: &Program, fill: u8) -> Result<Vec<String>, Died> {
-        let mut steps = steps();
+        let mut steps = steps(Driver::Llvmpipe);
         // The C library fills memory with the complement.
         steps.env("GALLIUM_DRIVER", "softpipe").env(PERTURB, (!fill).to_string());
         run_natively(&mut Runner::start(&mut steps), program)
@@ -129,11 +131,12 @@ impl Lab {
             self.desks.push(Desk::new(way));
             self.desks.len() - 1
         });
+        let driver = self.driver;
         let (desk, operator) = (&mut self.desks[at], RefCell::new(&mut self.operator));
         let session = &desk.session;
         let runner = desk.runner.get_or_insert_with(|| {
             let mut command = session.ctl(way.arguments());
-            let mut steps = steps();
+            let mut steps = steps(driver);
             if way.is_recorded {
                 // It takes long, and one capture of each program is enough.
                 steps.env(PERTURB, "165");
@@ -195,7 +198,10 @@ impl Lab {
         let is_known = |difference: &&Value| {
             difference["function"].as_str().is_some_and(|function| self.is_known(function))
         };
-        let unknown: Vec<&Value> = all.filter(|difference| !is_known(difference)).collect();
+        let is_passed_over = |difference: &&Value| {
+            is_known(difference) || !self.driver.has_contents() && is_of_contents(difference)
+        };
+        let unknown: Vec<&Value> = all.filter(|difference| !is_passed_over(difference)).collect();
         let mut pending = match unknown.iter().any(|difference| is_error(difference)) {
             true => self.pending_errors(program, native),
             false => Vec::new(),
@@ -255,9 +261,9 @@ enum Judged {
 }
 
 /// The runner.
-fn steps() -> Command {
+fn steps(driver: Driver) -> Command {
     let mut command = Command::new(programs::program("steps"));
-    driver::use_in(&mut command);
+    driver.use_in(&mut command);
     command
 }
 
@@ -277,6 +283,12 @@ fn compare(program: &Program, native: &[String], captured: &[String]) -> Result<
     let step =
         number.and_then(|number| program.plain().steps.get(number).cloned()).unwrap_or_default();
     Err(Fault::Disturbed { step, native, captured })
+}
+
+/// Whether a replay differs in contents of an object: pixels, or memory that is mapped or that a command fills.
+fn is_of_contents(difference: &Value) -> bool {
+    let part = difference["part"].as_str().unwrap_or_default();
+    part == "pixels" || part.starts_with("memory")
 }
 
 /// Whether a replay differs in the answer of `glGetError`, which is an error in the recording.

@@ -8,18 +8,23 @@ use serde_json::Value;
 
 use crate::artifacts::artifact;
 use crate::search::dialogue::{Dialogue, Died};
-use crate::search::driver::{self, PERTURB};
+use crate::search::driver::{Driver, PERTURB};
 
 /// Longest time for one request.
 const LIMIT: Duration = Duration::from_secs(120);
 
-#[derive(Default)]
 pub struct Operator {
+    driver: Driver,
     /// `None` before the first request, and after a crash.
     dialogue: Option<Dialogue>,
 }
 
 impl Operator {
+    /// One that plays on this driver.
+    pub fn new(driver: Driver) -> Operator {
+        Operator { driver, dialogue: None }
+    }
+
     /// Starts a capture of the only application of a daemon into `file`, and waits until it has a command.
     pub fn start(&mut self, socket: &Path, file: &Path) -> Result<(), Died> {
         self.ask(&format!("start {} {}", socket.display(), file.display())).map(drop)
@@ -56,9 +61,10 @@ impl Operator {
 
     /// After an error, the next request is for another process.
     fn ask(&mut self, request: &str) -> Result<Value, Died> {
+        let driver = self.driver;
         let dialogue = self.dialogue.get_or_insert_with(|| {
             let mut command = Command::new(artifact("gapii-test-operator"));
-            driver::use_in(&mut command);
+            driver.use_in(&mut command);
             command.env(PERTURB, "165");
             Dialogue::start(&mut command, LIMIT)
         });

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use gapii_tests::search::driver::Driver;
 use gapii_tests::search::fault::Fault;
 use gapii_tests::search::generate;
 use gapii_tests::search::hunt::Hunt;
@@ -28,7 +29,7 @@ fn programs_that_failed_once_are_captured_exactly() {
     let next = AtomicUsize::new(0);
     let wrong: Vec<String> = std::thread::scope(|scope| {
         let check = || {
-            let mut lab = Lab::new(&[]);
+            let mut lab = Lab::new(Driver::Llvmpipe, &[]);
             let all = std::iter::from_fn(|| files.get(next.fetch_add(1, Relaxed)));
             all.filter_map(|file| {
                 Some(format!("{}: {}", file.display(), fault_of(&mut lab, file)?))
@@ -53,8 +54,11 @@ fn fault_of(lab: &mut Lab, file: &Path) -> Option<Fault> {
 /// Random programs, as `cargo xtask soak -- snapshots` tries them for hours.
 #[test]
 fn random_programs_are_captured_exactly() {
-    for (kind, first_seed, programs) in [(Kind::Es, 116, 1), (Kind::Desktop, 4, 4)] {
+    let llvmpipe = [(Kind::Es, 116, 1), (Kind::Desktop, 4, 4)];
+    let all = llvmpipe.map(|seeds| (Driver::Llvmpipe, seeds)).into_iter();
+    for (driver, (kind, first_seed, programs)) in all.chain([(Driver::NoOp, (Kind::Es, 5000, 1))]) {
         let hunt = Hunt {
+            driver,
             kind,
             first_seed,
             time: Duration::from_secs(60),
@@ -76,7 +80,7 @@ fn random_programs_are_captured_exactly() {
 #[test]
 fn random_programs_read_no_undefined_contents() {
     const PROGRAMS: usize = 5;
-    let lab = Lab::new(&[]);
+    let lab = Lab::new(Driver::Llvmpipe, &[]);
     let fits = |program: &Program| {
         // softpipe makes no context of OpenGL ES 3.2.
         !program.to_string().contains("EGL_CONTEXT_MAJOR_VERSION,3,EGL_CONTEXT_MINOR_VERSION,2")

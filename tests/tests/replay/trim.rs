@@ -11,7 +11,7 @@ use gapii_tests::loading::offscreen;
 use gapii_tests::process::run;
 use gapii_tests::programs::program;
 use gapii_tests::replays::{Recorded as Played, images, record_app_once, replay, verified};
-use gapii_tests::search::driver::PERTURB;
+use gapii_tests::search::driver::{Driver, PERTURB};
 use gapii_tests::search::lab::Lab;
 use gapii_tests::search::program::Program;
 
@@ -245,7 +245,7 @@ fn commands_that_read_too_far_are_as_they_were() {
 #[test]
 fn objects_that_a_snapshot_drew_are_used_after_its_contexts() {
     let program: Program = include_str!("../../data/trimmed.txt").parse().expect("a program");
-    let mut lab = Lab::new(&[]);
+    let mut lab = Lab::new(Driver::Llvmpipe, &[]);
     let native = lab.native(&program).expect("the program runs");
     lab.check(&program, &native).expect("it is captured exactly");
     let session = Session::new();
