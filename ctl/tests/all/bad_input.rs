@@ -27,7 +27,7 @@ fn usage_errors_have_status_2() {
         (&["dump", "x.gapii", "--frames", "3,5"], "A..B"),
         (
             &["export", "x.gapii", "-o", "y", "--format", "bmp"],
-            "[possible values: apitrace, json, perfetto, firefox-profiler, shader-test]",
+            "[possible values: apitrace, json, perfetto, firefox-profiler, shader-test, parquet]",
         ),
         (&["export", "x.gapii", "--format", "json"], "--output"),
         (&["montage", "x.gapii", "-o", "sheet.JPG"], "`-o sheet.png`"),
