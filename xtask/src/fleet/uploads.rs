@@ -9,6 +9,6 @@ const SERVER: [&str; 3] = ["moto", "flask", "flask_cors"];
 /// Runs the tests.
 pub fn check() -> anyhow::Result<()> {
     let python = python::with(&SERVER, &tree::target().join("fleet-check/moto"))?;
-    let mut tests = FLEET.cargo(&["test", "--package", "gapii-upload", "--test", "upload", "--"]);
-    step::run(tests.args(["--ignored", "--test-threads=2"]).env("GAPII_MOTO", python))
+    let mut tests = FLEET.cargo(&["test", "--package", "gapii-upload", "--test", "upload"]);
+    step::run(tests.args(["--", "--ignored", "--test-threads=2"]).env("GAPII_MOTO", python))
 }
