@@ -78,42 +78,45 @@ pub fn of(text: &str) -> Result<Place, Error> {
         "s3" => {
             must_be_a_pair("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", text)?;
             let builder = patient!(AmazonS3Builder, AmazonS3ConfigKey).with_bucket_name(bucket);
-            let store = Arc::new(builder.build().map_err(failed)?);
-            Ok(Place {
-                objects: store.clone(),
-                parts: Some(store),
+            let store = builder.build().map_err(failed)?;
+            Ok(cloud(
+                store,
                 base,
-                keeps: Keeps::Always,
-                variables: "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT",
-            })
+                Keeps::Always,
+                "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT",
+            ))
         }
         "gs" => {
             let builder =
                 patient!(GoogleCloudStorageBuilder, GoogleConfigKey).with_bucket_name(bucket);
-            let store = Arc::new(builder.build().map_err(failed)?);
-            Ok(Place {
-                objects: store.clone(),
-                parts: Some(store),
-                base,
-                keeps: Keeps::Always,
-                variables: "GOOGLE_SERVICE_ACCOUNT",
-            })
+            let store = builder.build().map_err(failed)?;
+            Ok(cloud(store, base, Keeps::Always, "GOOGLE_SERVICE_ACCOUNT"))
         }
         "az" => {
             must_be_set(&["AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_USE_EMULATOR"], text)?;
             let builder =
                 patient!(MicrosoftAzureBuilder, AzureConfigKey).with_container_name(bucket);
-            let store = Arc::new(builder.build().map_err(failed)?);
-            Ok(Place {
-                objects: store.clone(),
-                parts: Some(store),
+            let store = builder.build().map_err(failed)?;
+            Ok(cloud(
+                store,
                 base,
-                keeps: Keeps::IfWhole,
-                variables: "AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY",
-            })
+                Keeps::IfWhole,
+                "AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY",
+            ))
         }
         _ => Err(wrong("its scheme is none of `s3`, `gs`, `az` and `file`".to_owned())),
     }
+}
+
+/// Returns a place in a store that takes large files in parts.
+fn cloud<S: ObjectStore + MultipartStore>(
+    store: S,
+    base: Path,
+    keeps: Keeps,
+    variables: &'static str,
+) -> Place {
+    let store = Arc::new(store);
+    Place { objects: store.clone(), parts: Some(store), base, keeps, variables }
 }
 
 /// Returns a folder of this machine, which need not exist yet.
