@@ -6,7 +6,7 @@ use std::sync::{Mutex, TryLockError};
 
 use crate::process;
 
-/// What is described later, in no order.
+/// Entries of things that are described later, in no order.
 pub struct Later<T> {
     entries: Mutex<Vec<T>>,
     /// Number of entries, written while they are locked. Relaxed everywhere: a thread on which the number depends has written it

@@ -1,4 +1,4 @@
-//! What is set aside in the program's context while it is described: `SetAside`.
+//! `SetAside`: state of the program's context that is set aside while the context is described.
 
 use gapii_commands::constants::GL_MAX_ATTRIB_STACK_DEPTH;
 use gapii_state::ContextApi;
