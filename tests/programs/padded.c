@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* More bytes than an image of the search's programs has rows and layers together. */
-#define PADDING 2048
+/* More bytes than an image of the search's programs has rows and layers together: 32 and 6. */
+#define PADDING 128
 
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);

@@ -172,19 +172,30 @@ impl Session {
         )?;
         let process = Arc::new(process);
         table.next_process += 1;
-        let pending = process.launch.and_then(|launch| table.launched(launch));
-        let mut joined = pending.is_some_and(|capture| capture.join(&process));
-        if let Some(wish) = process.launch.and_then(|launch| table.wishes.get(launch)) {
-            joined |= self.keep(&mut table, &process, wish).is_ok();
-        }
-        let over = process.launch.is_some_and(|launch| table.ended_launches.contains(&launch));
-        if !joined && !over && !table.ending && hello.flags & app::FLAG_WAIT != 0 {
+        let was_asked_for =
+            process.launch.is_some_and(|launch| self.serve(&mut table, &process, launch));
+        if !was_asked_for && !table.ending && hello.flags & app::FLAG_WAIT != 0 {
             process.set_mode(ModeSettings { mode: Mode::Wait, ..ModeSettings::default() });
         }
         table.processes.insert(process.index, Arc::clone(&process));
         drop(table);
         self.note_change();
         Ok((process, fds))
+    }
+
+    /// Does what was asked for the processes of a launch with a new one of them. Returns false if nothing was asked for yet;
+    /// true also if the process comes too late for its launch's capture, which is ending or has ended, or if its frames
+    /// cannot be kept: no other capture of the launch will come.
+    fn serve(self: &Arc<Self>, table: &mut Table, process: &Arc<Process>, launch: Launch) -> bool {
+        let capture = table.launched(launch).inspect(|capture| _ = capture.join(process)).is_some();
+        let wish = table.wishes.get(launch);
+        let is_wished = wish.is_some();
+        if let Some(wish) = wish
+            && let Err(error) = self.keep(table, process, wish)
+        {
+            tracing::warn!(pid = process.pid, %error, "the frames of {} are not kept: {error}", process.described());
+        }
+        capture || is_wished || table.ended_launches.contains(&launch)
     }
 
     /// Removes an application that is gone. Its captures still take its last records.

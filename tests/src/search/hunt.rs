@@ -102,6 +102,7 @@ impl Hunt {
             for _ in 0..self.workers {
                 scope.spawn(|| {
                     let mut lab = Lab::new(self.driver, &self.known);
+                    let mut tried = 0;
                     let is_over = || {
                         let found = bag.lock().expect("no worker panics").faults.len();
                         began.elapsed() >= self.time || found >= self.faults
@@ -113,6 +114,10 @@ impl Hunt {
                         }
                         let deadline = began + self.time + SHORTENING;
                         self.try_seed(&mut lab, (seed, deadline), &bag, &kinds);
+                        tried += 1;
+                        if tried % self.driver.programs_per_process() == 0 {
+                            lab.renew();
+                        }
                     }
                 });
             }

@@ -87,6 +87,13 @@ impl Lab {
         }
     }
 
+    /// Ends the processes. Others take their place with the next program.
+    pub fn renew(&mut self) {
+        self.native = None;
+        self.desks.iter_mut().for_each(|desk| desk.runner = None);
+        self.operator.end();
+    }
+
     /// Answers of the program without the shim. An error if it crashes by itself, which says nothing about the shim.
     pub fn native(&mut self, program: &Program) -> Result<Vec<String>, Died> {
         let runner = self.native.get_or_insert_with(|| Runner::start(&mut steps(self.driver)));

@@ -11,6 +11,7 @@ use gapii_tests::loading::names;
 use gapii_tests::process::{Finished, LIMIT, Running, run, send_signal};
 use gapii_tests::programs::program;
 use gapii_tests::remote::NOTICE;
+use gapii_tests::sharing::Piped;
 use gapii_tests::wait;
 use rustix::process::Signal;
 
@@ -169,6 +170,24 @@ fn process_of_a_run_that_has_ended_does_not_wait_for_a_daemon() {
     let began = Instant::now();
     says(&run(process.env("GAPII_LAUNCH", "0123456789abcdef0123456789abcdef")).ok(), &[]);
     assert!(began.elapsed() < Duration::from_secs(60));
+}
+
+#[test]
+fn process_that_comes_while_its_launch_s_capture_ends_is_not_held() {
+    let session = Session::new();
+    let done = session.path("done");
+    // The capture cannot end while nobody reads the pipe.
+    let mut shell = Process::new("sh");
+    shell.args(["-c", r#""$0" 1 100000 && "$0" 1 32 && : > "$1""#]);
+    shell.arg(program("draw_forever")).arg(&done);
+    fake_driver::use_in(&mut shell, None);
+    let mut command = session.ctl(["run", "--frames", "3000", "-o", "-"]);
+    append(&mut command, &shell);
+    let piped = Piped::start(&session, "piped", command);
+    wait::until("both programs to end", LIMIT, || done.exists().then_some(()));
+    let (trace, said) = piped.read(Duration::ZERO);
+    assert!(!said.contains("is held"), "{said}");
+    trace.is_whole("frames");
 }
 
 #[test]
