@@ -3963,23 +3963,27 @@ mod glDepthRangeArrayv {
             return;
         }
         if !O::COMPILES || context.executes() {
-            for i in number::range(0, i64::from(count)) {
-                let index_1: u32 = number::add(i64::from(first), i) as u32;
-                let near_2: f64 = memory.element::<f64>(v, number::mul(i, 2));
-                let far_3: f64 = memory.element::<f64>(v, number::add(number::mul(i, 2), 1));
-                if i64::from(index_1) == 0 {
-                    set!(S, context.depth_near, near_2 as f32);
-                    set!(S, context.depth_far, far_3 as f32);
-                } else {
-                    if let Some(it) = context.depth_ranges.at_mut(index_1)
-                        && let Some(it) = it.at_mut(0)
-                    {
-                        set!(S, *it, near_2);
-                    }
-                    if let Some(it) = context.depth_ranges.at_mut(index_1)
-                        && let Some(it) = it.at_mut(1)
-                    {
-                        set!(S, *it, far_3);
+            if number::add(i64::from(first), i64::from(count)) <= functions::most_viewports() {
+                for i in number::range(0, i64::from(count)) {
+                    let index_1: u32 = number::add(i64::from(first), i) as u32;
+                    let near_2: f64 = memory.element::<f64>(v, number::mul(i, 2));
+                    let far_3: f64 = memory.element::<f64>(v, number::add(number::mul(i, 2), 1));
+                    if i64::from(index_1) == 0 {
+                        set!(S, context.depth_near, near_2 as f32);
+                        set!(S, context.depth_far, far_3 as f32);
+                    } else {
+                        if i64::from(index_1) < functions::most_viewports() {
+                            if let Some(it) = context.depth_ranges.at_mut(index_1)
+                                && let Some(it) = it.at_mut(0)
+                            {
+                                set!(S, *it, near_2);
+                            }
+                            if let Some(it) = context.depth_ranges.at_mut(index_1)
+                                && let Some(it) = it.at_mut(1)
+                            {
+                                set!(S, *it, far_3);
+                            }
+                        }
                     }
                 }
             }
@@ -3995,15 +3999,17 @@ mod glDepthRangeIndexed {
                 set!(S, context.depth_near, n as f32);
                 set!(S, context.depth_far, f as f32);
             } else {
-                if let Some(it) = context.depth_ranges.at_mut(index)
-                    && let Some(it) = it.at_mut(0)
-                {
-                    set!(S, *it, n);
-                }
-                if let Some(it) = context.depth_ranges.at_mut(index)
-                    && let Some(it) = it.at_mut(1)
-                {
-                    set!(S, *it, f);
+                if i64::from(index) < functions::most_viewports() {
+                    if let Some(it) = context.depth_ranges.at_mut(index)
+                        && let Some(it) = it.at_mut(0)
+                    {
+                        set!(S, *it, n);
+                    }
+                    if let Some(it) = context.depth_ranges.at_mut(index)
+                        && let Some(it) = it.at_mut(1)
+                    {
+                        set!(S, *it, f);
+                    }
                 }
             }
         }
@@ -11727,71 +11733,75 @@ mod glScissorArrayv {
             return;
         }
         if !O::COMPILES || context.executes() {
-            for i in number::range(0, i64::from(count)) {
-                let index_1: u32 = number::add(i64::from(first), i) as u32;
-                let x_2: i64 = i64::from(memory.element::<i32>(v, number::mul(i, 4)));
-                let y_3: i64 =
-                    i64::from(memory.element::<i32>(v, number::add(number::mul(i, 4), 1)));
-                let width_4: i64 =
-                    i64::from(memory.element::<i32>(v, number::add(number::mul(i, 4), 2)));
-                let height_5: i64 =
-                    i64::from(memory.element::<i32>(v, number::add(number::mul(i, 4), 3)));
-                if i64::from(index_1) == 0 {
-                    {
-                        let value = x_2 as i32;
-                        if let Some(it) = context.scissor.at_mut(0) {
-                            set!(S, *it, value);
-                        }
-                    }
-                    {
-                        let value = y_3 as i32;
-                        if let Some(it) = context.scissor.at_mut(1) {
-                            set!(S, *it, value);
-                        }
-                    }
-                    {
-                        let value = width_4 as i32;
-                        if let Some(it) = context.scissor.at_mut(2) {
-                            set!(S, *it, value);
-                        }
-                    }
-                    {
-                        let value = height_5 as i32;
-                        if let Some(it) = context.scissor.at_mut(3) {
-                            set!(S, *it, value);
-                        }
-                    }
-                } else {
-                    {
-                        let value = x_2 as i32;
-                        if let Some(it) = context.scissors.at_mut(index_1)
-                            && let Some(it) = it.at_mut(0)
+            if number::add(i64::from(first), i64::from(count)) <= functions::most_viewports() {
+                for i in number::range(0, i64::from(count)) {
+                    let index_1: u32 = number::add(i64::from(first), i) as u32;
+                    let x_2: i64 = i64::from(memory.element::<i32>(v, number::mul(i, 4)));
+                    let y_3: i64 =
+                        i64::from(memory.element::<i32>(v, number::add(number::mul(i, 4), 1)));
+                    let width_4: i64 =
+                        i64::from(memory.element::<i32>(v, number::add(number::mul(i, 4), 2)));
+                    let height_5: i64 =
+                        i64::from(memory.element::<i32>(v, number::add(number::mul(i, 4), 3)));
+                    if i64::from(index_1) == 0 {
                         {
-                            set!(S, *it, value);
+                            let value = x_2 as i32;
+                            if let Some(it) = context.scissor.at_mut(0) {
+                                set!(S, *it, value);
+                            }
                         }
-                    }
-                    {
-                        let value = y_3 as i32;
-                        if let Some(it) = context.scissors.at_mut(index_1)
-                            && let Some(it) = it.at_mut(1)
                         {
-                            set!(S, *it, value);
+                            let value = y_3 as i32;
+                            if let Some(it) = context.scissor.at_mut(1) {
+                                set!(S, *it, value);
+                            }
                         }
-                    }
-                    {
-                        let value = width_4 as i32;
-                        if let Some(it) = context.scissors.at_mut(index_1)
-                            && let Some(it) = it.at_mut(2)
                         {
-                            set!(S, *it, value);
+                            let value = width_4 as i32;
+                            if let Some(it) = context.scissor.at_mut(2) {
+                                set!(S, *it, value);
+                            }
                         }
-                    }
-                    {
-                        let value = height_5 as i32;
-                        if let Some(it) = context.scissors.at_mut(index_1)
-                            && let Some(it) = it.at_mut(3)
                         {
-                            set!(S, *it, value);
+                            let value = height_5 as i32;
+                            if let Some(it) = context.scissor.at_mut(3) {
+                                set!(S, *it, value);
+                            }
+                        }
+                    } else {
+                        if i64::from(index_1) < functions::most_viewports() {
+                            {
+                                let value = x_2 as i32;
+                                if let Some(it) = context.scissors.at_mut(index_1)
+                                    && let Some(it) = it.at_mut(0)
+                                {
+                                    set!(S, *it, value);
+                                }
+                            }
+                            {
+                                let value = y_3 as i32;
+                                if let Some(it) = context.scissors.at_mut(index_1)
+                                    && let Some(it) = it.at_mut(1)
+                                {
+                                    set!(S, *it, value);
+                                }
+                            }
+                            {
+                                let value = width_4 as i32;
+                                if let Some(it) = context.scissors.at_mut(index_1)
+                                    && let Some(it) = it.at_mut(2)
+                                {
+                                    set!(S, *it, value);
+                                }
+                            }
+                            {
+                                let value = height_5 as i32;
+                                if let Some(it) = context.scissors.at_mut(index_1)
+                                    && let Some(it) = it.at_mut(3)
+                                {
+                                    set!(S, *it, value);
+                                }
+                            }
                         }
                     }
                 }
@@ -11846,36 +11856,38 @@ mod glScissorIndexed {
                     }
                 }
             } else {
-                {
-                    let value = x_0 as i32;
-                    if let Some(it) = context.scissors.at_mut(index)
-                        && let Some(it) = it.at_mut(0)
+                if i64::from(index) < functions::most_viewports() {
                     {
-                        set!(S, *it, value);
+                        let value = x_0 as i32;
+                        if let Some(it) = context.scissors.at_mut(index)
+                            && let Some(it) = it.at_mut(0)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
-                }
-                {
-                    let value = y_1 as i32;
-                    if let Some(it) = context.scissors.at_mut(index)
-                        && let Some(it) = it.at_mut(1)
                     {
-                        set!(S, *it, value);
+                        let value = y_1 as i32;
+                        if let Some(it) = context.scissors.at_mut(index)
+                            && let Some(it) = it.at_mut(1)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
-                }
-                {
-                    let value = width_2 as i32;
-                    if let Some(it) = context.scissors.at_mut(index)
-                        && let Some(it) = it.at_mut(2)
                     {
-                        set!(S, *it, value);
+                        let value = width_2 as i32;
+                        if let Some(it) = context.scissors.at_mut(index)
+                            && let Some(it) = it.at_mut(2)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
-                }
-                {
-                    let value = height_3 as i32;
-                    if let Some(it) = context.scissors.at_mut(index)
-                        && let Some(it) = it.at_mut(3)
                     {
-                        set!(S, *it, value);
+                        let value = height_3 as i32;
+                        if let Some(it) = context.scissors.at_mut(index)
+                            && let Some(it) = it.at_mut(3)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
                 }
             }
@@ -11917,36 +11929,38 @@ mod glScissorIndexedv {
                     }
                 }
             } else {
-                {
-                    let value = x_0 as i32;
-                    if let Some(it) = context.scissors.at_mut(index)
-                        && let Some(it) = it.at_mut(0)
+                if i64::from(index) < functions::most_viewports() {
                     {
-                        set!(S, *it, value);
+                        let value = x_0 as i32;
+                        if let Some(it) = context.scissors.at_mut(index)
+                            && let Some(it) = it.at_mut(0)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
-                }
-                {
-                    let value = y_1 as i32;
-                    if let Some(it) = context.scissors.at_mut(index)
-                        && let Some(it) = it.at_mut(1)
                     {
-                        set!(S, *it, value);
+                        let value = y_1 as i32;
+                        if let Some(it) = context.scissors.at_mut(index)
+                            && let Some(it) = it.at_mut(1)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
-                }
-                {
-                    let value = width_2 as i32;
-                    if let Some(it) = context.scissors.at_mut(index)
-                        && let Some(it) = it.at_mut(2)
                     {
-                        set!(S, *it, value);
+                        let value = width_2 as i32;
+                        if let Some(it) = context.scissors.at_mut(index)
+                            && let Some(it) = it.at_mut(2)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
-                }
-                {
-                    let value = height_3 as i32;
-                    if let Some(it) = context.scissors.at_mut(index)
-                        && let Some(it) = it.at_mut(3)
                     {
-                        set!(S, *it, value);
+                        let value = height_3 as i32;
+                        if let Some(it) = context.scissors.at_mut(index)
+                            && let Some(it) = it.at_mut(3)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
                 }
             }
@@ -19321,71 +19335,75 @@ mod glViewportArrayv {
             return;
         }
         if !O::COMPILES || context.executes() {
-            for i in number::range(0, i64::from(count)) {
-                let index_1: u32 = number::add(i64::from(first), i) as u32;
-                let x_2: f64 = f64::from(memory.element::<f32>(v, number::mul(i, 4)));
-                let y_3: f64 =
-                    f64::from(memory.element::<f32>(v, number::add(number::mul(i, 4), 1)));
-                let width_4: f64 =
-                    f64::from(memory.element::<f32>(v, number::add(number::mul(i, 4), 2)));
-                let height_5: f64 =
-                    f64::from(memory.element::<f32>(v, number::add(number::mul(i, 4), 3)));
-                if i64::from(index_1) == 0 {
-                    {
-                        let value = (x_2 as i64) as i32;
-                        if let Some(it) = context.viewport.at_mut(0) {
-                            set!(S, *it, value);
-                        }
-                    }
-                    {
-                        let value = (y_3 as i64) as i32;
-                        if let Some(it) = context.viewport.at_mut(1) {
-                            set!(S, *it, value);
-                        }
-                    }
-                    {
-                        let value = (width_4 as i64) as i32;
-                        if let Some(it) = context.viewport.at_mut(2) {
-                            set!(S, *it, value);
-                        }
-                    }
-                    {
-                        let value = (height_5 as i64) as i32;
-                        if let Some(it) = context.viewport.at_mut(3) {
-                            set!(S, *it, value);
-                        }
-                    }
-                } else {
-                    {
-                        let value = x_2 as f32;
-                        if let Some(it) = context.viewports.at_mut(index_1)
-                            && let Some(it) = it.at_mut(0)
+            if number::add(i64::from(first), i64::from(count)) <= functions::most_viewports() {
+                for i in number::range(0, i64::from(count)) {
+                    let index_1: u32 = number::add(i64::from(first), i) as u32;
+                    let x_2: f64 = f64::from(memory.element::<f32>(v, number::mul(i, 4)));
+                    let y_3: f64 =
+                        f64::from(memory.element::<f32>(v, number::add(number::mul(i, 4), 1)));
+                    let width_4: f64 =
+                        f64::from(memory.element::<f32>(v, number::add(number::mul(i, 4), 2)));
+                    let height_5: f64 =
+                        f64::from(memory.element::<f32>(v, number::add(number::mul(i, 4), 3)));
+                    if i64::from(index_1) == 0 {
                         {
-                            set!(S, *it, value);
+                            let value = (x_2 as i64) as i32;
+                            if let Some(it) = context.viewport.at_mut(0) {
+                                set!(S, *it, value);
+                            }
                         }
-                    }
-                    {
-                        let value = y_3 as f32;
-                        if let Some(it) = context.viewports.at_mut(index_1)
-                            && let Some(it) = it.at_mut(1)
                         {
-                            set!(S, *it, value);
+                            let value = (y_3 as i64) as i32;
+                            if let Some(it) = context.viewport.at_mut(1) {
+                                set!(S, *it, value);
+                            }
                         }
-                    }
-                    {
-                        let value = width_4 as f32;
-                        if let Some(it) = context.viewports.at_mut(index_1)
-                            && let Some(it) = it.at_mut(2)
                         {
-                            set!(S, *it, value);
+                            let value = (width_4 as i64) as i32;
+                            if let Some(it) = context.viewport.at_mut(2) {
+                                set!(S, *it, value);
+                            }
                         }
-                    }
-                    {
-                        let value = height_5 as f32;
-                        if let Some(it) = context.viewports.at_mut(index_1)
-                            && let Some(it) = it.at_mut(3)
                         {
-                            set!(S, *it, value);
+                            let value = (height_5 as i64) as i32;
+                            if let Some(it) = context.viewport.at_mut(3) {
+                                set!(S, *it, value);
+                            }
+                        }
+                    } else {
+                        if i64::from(index_1) < functions::most_viewports() {
+                            {
+                                let value = x_2 as f32;
+                                if let Some(it) = context.viewports.at_mut(index_1)
+                                    && let Some(it) = it.at_mut(0)
+                                {
+                                    set!(S, *it, value);
+                                }
+                            }
+                            {
+                                let value = y_3 as f32;
+                                if let Some(it) = context.viewports.at_mut(index_1)
+                                    && let Some(it) = it.at_mut(1)
+                                {
+                                    set!(S, *it, value);
+                                }
+                            }
+                            {
+                                let value = width_4 as f32;
+                                if let Some(it) = context.viewports.at_mut(index_1)
+                                    && let Some(it) = it.at_mut(2)
+                                {
+                                    set!(S, *it, value);
+                                }
+                            }
+                            {
+                                let value = height_5 as f32;
+                                if let Some(it) = context.viewports.at_mut(index_1)
+                                    && let Some(it) = it.at_mut(3)
+                                {
+                                    set!(S, *it, value);
+                                }
+                            }
                         }
                     }
                 }
@@ -19428,36 +19446,38 @@ mod glViewportIndexedf {
                     }
                 }
             } else {
-                {
-                    let value = x_0 as f32;
-                    if let Some(it) = context.viewports.at_mut(index)
-                        && let Some(it) = it.at_mut(0)
+                if i64::from(index) < functions::most_viewports() {
                     {
-                        set!(S, *it, value);
+                        let value = x_0 as f32;
+                        if let Some(it) = context.viewports.at_mut(index)
+                            && let Some(it) = it.at_mut(0)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
-                }
-                {
-                    let value = y_1 as f32;
-                    if let Some(it) = context.viewports.at_mut(index)
-                        && let Some(it) = it.at_mut(1)
                     {
-                        set!(S, *it, value);
+                        let value = y_1 as f32;
+                        if let Some(it) = context.viewports.at_mut(index)
+                            && let Some(it) = it.at_mut(1)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
-                }
-                {
-                    let value = width_2 as f32;
-                    if let Some(it) = context.viewports.at_mut(index)
-                        && let Some(it) = it.at_mut(2)
                     {
-                        set!(S, *it, value);
+                        let value = width_2 as f32;
+                        if let Some(it) = context.viewports.at_mut(index)
+                            && let Some(it) = it.at_mut(2)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
-                }
-                {
-                    let value = height_3 as f32;
-                    if let Some(it) = context.viewports.at_mut(index)
-                        && let Some(it) = it.at_mut(3)
                     {
-                        set!(S, *it, value);
+                        let value = height_3 as f32;
+                        if let Some(it) = context.viewports.at_mut(index)
+                            && let Some(it) = it.at_mut(3)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
                 }
             }
@@ -19499,36 +19519,38 @@ mod glViewportIndexedfv {
                     }
                 }
             } else {
-                {
-                    let value = x_0 as f32;
-                    if let Some(it) = context.viewports.at_mut(index)
-                        && let Some(it) = it.at_mut(0)
+                if i64::from(index) < functions::most_viewports() {
                     {
-                        set!(S, *it, value);
+                        let value = x_0 as f32;
+                        if let Some(it) = context.viewports.at_mut(index)
+                            && let Some(it) = it.at_mut(0)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
-                }
-                {
-                    let value = y_1 as f32;
-                    if let Some(it) = context.viewports.at_mut(index)
-                        && let Some(it) = it.at_mut(1)
                     {
-                        set!(S, *it, value);
+                        let value = y_1 as f32;
+                        if let Some(it) = context.viewports.at_mut(index)
+                            && let Some(it) = it.at_mut(1)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
-                }
-                {
-                    let value = width_2 as f32;
-                    if let Some(it) = context.viewports.at_mut(index)
-                        && let Some(it) = it.at_mut(2)
                     {
-                        set!(S, *it, value);
+                        let value = width_2 as f32;
+                        if let Some(it) = context.viewports.at_mut(index)
+                            && let Some(it) = it.at_mut(2)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
-                }
-                {
-                    let value = height_3 as f32;
-                    if let Some(it) = context.viewports.at_mut(index)
-                        && let Some(it) = it.at_mut(3)
                     {
-                        set!(S, *it, value);
+                        let value = height_3 as f32;
+                        if let Some(it) = context.viewports.at_mut(index)
+                            && let Some(it) = it.at_mut(3)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
                 }
             }

@@ -192,23 +192,28 @@ mod glDepthRangeArrayfvNV {
         if count < 0 {
             return;
         }
-        for i in number::range(0, i64::from(count)) {
-            let index_1: u32 = number::add(i64::from(first), i) as u32;
-            let near_2: f64 = f64::from(memory.element::<f32>(v, number::mul(i, 2)));
-            let far_3: f64 = f64::from(memory.element::<f32>(v, number::add(number::mul(i, 2), 1)));
-            if i64::from(index_1) == 0 {
-                set!(S, context.depth_near, near_2 as f32);
-                set!(S, context.depth_far, far_3 as f32);
-            } else {
-                if let Some(it) = context.depth_ranges.at_mut(index_1)
-                    && let Some(it) = it.at_mut(0)
-                {
-                    set!(S, *it, near_2);
-                }
-                if let Some(it) = context.depth_ranges.at_mut(index_1)
-                    && let Some(it) = it.at_mut(1)
-                {
-                    set!(S, *it, far_3);
+        if number::add(i64::from(first), i64::from(count)) <= functions::most_viewports() {
+            for i in number::range(0, i64::from(count)) {
+                let index_1: u32 = number::add(i64::from(first), i) as u32;
+                let near_2: f64 = f64::from(memory.element::<f32>(v, number::mul(i, 2)));
+                let far_3: f64 =
+                    f64::from(memory.element::<f32>(v, number::add(number::mul(i, 2), 1)));
+                if i64::from(index_1) == 0 {
+                    set!(S, context.depth_near, near_2 as f32);
+                    set!(S, context.depth_far, far_3 as f32);
+                } else {
+                    if i64::from(index_1) < functions::most_viewports() {
+                        if let Some(it) = context.depth_ranges.at_mut(index_1)
+                            && let Some(it) = it.at_mut(0)
+                        {
+                            set!(S, *it, near_2);
+                        }
+                        if let Some(it) = context.depth_ranges.at_mut(index_1)
+                            && let Some(it) = it.at_mut(1)
+                        {
+                            set!(S, *it, far_3);
+                        }
+                    }
                 }
             }
         }
@@ -1518,70 +1523,75 @@ mod glScissorArrayvNV {
         if count < 0 {
             return;
         }
-        for i in number::range(0, i64::from(count)) {
-            let index_1: u32 = number::add(i64::from(first), i) as u32;
-            let x_2: i64 = i64::from(memory.element::<i32>(v, number::mul(i, 4)));
-            let y_3: i64 = i64::from(memory.element::<i32>(v, number::add(number::mul(i, 4), 1)));
-            let width_4: i64 =
-                i64::from(memory.element::<i32>(v, number::add(number::mul(i, 4), 2)));
-            let height_5: i64 =
-                i64::from(memory.element::<i32>(v, number::add(number::mul(i, 4), 3)));
-            if i64::from(index_1) == 0 {
-                {
-                    let value = x_2 as i32;
-                    if let Some(it) = context.scissor.at_mut(0) {
-                        set!(S, *it, value);
-                    }
-                }
-                {
-                    let value = y_3 as i32;
-                    if let Some(it) = context.scissor.at_mut(1) {
-                        set!(S, *it, value);
-                    }
-                }
-                {
-                    let value = width_4 as i32;
-                    if let Some(it) = context.scissor.at_mut(2) {
-                        set!(S, *it, value);
-                    }
-                }
-                {
-                    let value = height_5 as i32;
-                    if let Some(it) = context.scissor.at_mut(3) {
-                        set!(S, *it, value);
-                    }
-                }
-            } else {
-                {
-                    let value = x_2 as i32;
-                    if let Some(it) = context.scissors.at_mut(index_1)
-                        && let Some(it) = it.at_mut(0)
+        if number::add(i64::from(first), i64::from(count)) <= functions::most_viewports() {
+            for i in number::range(0, i64::from(count)) {
+                let index_1: u32 = number::add(i64::from(first), i) as u32;
+                let x_2: i64 = i64::from(memory.element::<i32>(v, number::mul(i, 4)));
+                let y_3: i64 =
+                    i64::from(memory.element::<i32>(v, number::add(number::mul(i, 4), 1)));
+                let width_4: i64 =
+                    i64::from(memory.element::<i32>(v, number::add(number::mul(i, 4), 2)));
+                let height_5: i64 =
+                    i64::from(memory.element::<i32>(v, number::add(number::mul(i, 4), 3)));
+                if i64::from(index_1) == 0 {
                     {
-                        set!(S, *it, value);
+                        let value = x_2 as i32;
+                        if let Some(it) = context.scissor.at_mut(0) {
+                            set!(S, *it, value);
+                        }
                     }
-                }
-                {
-                    let value = y_3 as i32;
-                    if let Some(it) = context.scissors.at_mut(index_1)
-                        && let Some(it) = it.at_mut(1)
                     {
-                        set!(S, *it, value);
+                        let value = y_3 as i32;
+                        if let Some(it) = context.scissor.at_mut(1) {
+                            set!(S, *it, value);
+                        }
                     }
-                }
-                {
-                    let value = width_4 as i32;
-                    if let Some(it) = context.scissors.at_mut(index_1)
-                        && let Some(it) = it.at_mut(2)
                     {
-                        set!(S, *it, value);
+                        let value = width_4 as i32;
+                        if let Some(it) = context.scissor.at_mut(2) {
+                            set!(S, *it, value);
+                        }
                     }
-                }
-                {
-                    let value = height_5 as i32;
-                    if let Some(it) = context.scissors.at_mut(index_1)
-                        && let Some(it) = it.at_mut(3)
                     {
-                        set!(S, *it, value);
+                        let value = height_5 as i32;
+                        if let Some(it) = context.scissor.at_mut(3) {
+                            set!(S, *it, value);
+                        }
+                    }
+                } else {
+                    if i64::from(index_1) < functions::most_viewports() {
+                        {
+                            let value = x_2 as i32;
+                            if let Some(it) = context.scissors.at_mut(index_1)
+                                && let Some(it) = it.at_mut(0)
+                            {
+                                set!(S, *it, value);
+                            }
+                        }
+                        {
+                            let value = y_3 as i32;
+                            if let Some(it) = context.scissors.at_mut(index_1)
+                                && let Some(it) = it.at_mut(1)
+                            {
+                                set!(S, *it, value);
+                            }
+                        }
+                        {
+                            let value = width_4 as i32;
+                            if let Some(it) = context.scissors.at_mut(index_1)
+                                && let Some(it) = it.at_mut(2)
+                            {
+                                set!(S, *it, value);
+                            }
+                        }
+                        {
+                            let value = height_5 as i32;
+                            if let Some(it) = context.scissors.at_mut(index_1)
+                                && let Some(it) = it.at_mut(3)
+                            {
+                                set!(S, *it, value);
+                            }
+                        }
                     }
                 }
             }
@@ -1637,36 +1647,38 @@ mod glScissorIndexedNV {
                 }
             }
         } else {
-            {
-                let value = x_0 as i32;
-                if let Some(it) = context.scissors.at_mut(index)
-                    && let Some(it) = it.at_mut(0)
+            if i64::from(index) < functions::most_viewports() {
                 {
-                    set!(S, *it, value);
+                    let value = x_0 as i32;
+                    if let Some(it) = context.scissors.at_mut(index)
+                        && let Some(it) = it.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = y_1 as i32;
-                if let Some(it) = context.scissors.at_mut(index)
-                    && let Some(it) = it.at_mut(1)
                 {
-                    set!(S, *it, value);
+                    let value = y_1 as i32;
+                    if let Some(it) = context.scissors.at_mut(index)
+                        && let Some(it) = it.at_mut(1)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = width_2 as i32;
-                if let Some(it) = context.scissors.at_mut(index)
-                    && let Some(it) = it.at_mut(2)
                 {
-                    set!(S, *it, value);
+                    let value = width_2 as i32;
+                    if let Some(it) = context.scissors.at_mut(index)
+                        && let Some(it) = it.at_mut(2)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = height_3 as i32;
-                if let Some(it) = context.scissors.at_mut(index)
-                    && let Some(it) = it.at_mut(3)
                 {
-                    set!(S, *it, value);
+                    let value = height_3 as i32;
+                    if let Some(it) = context.scissors.at_mut(index)
+                        && let Some(it) = it.at_mut(3)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -1709,36 +1721,38 @@ mod glScissorIndexedvNV {
                 }
             }
         } else {
-            {
-                let value = x_0 as i32;
-                if let Some(it) = context.scissors.at_mut(index)
-                    && let Some(it) = it.at_mut(0)
+            if i64::from(index) < functions::most_viewports() {
                 {
-                    set!(S, *it, value);
+                    let value = x_0 as i32;
+                    if let Some(it) = context.scissors.at_mut(index)
+                        && let Some(it) = it.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = y_1 as i32;
-                if let Some(it) = context.scissors.at_mut(index)
-                    && let Some(it) = it.at_mut(1)
                 {
-                    set!(S, *it, value);
+                    let value = y_1 as i32;
+                    if let Some(it) = context.scissors.at_mut(index)
+                        && let Some(it) = it.at_mut(1)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = width_2 as i32;
-                if let Some(it) = context.scissors.at_mut(index)
-                    && let Some(it) = it.at_mut(2)
                 {
-                    set!(S, *it, value);
+                    let value = width_2 as i32;
+                    if let Some(it) = context.scissors.at_mut(index)
+                        && let Some(it) = it.at_mut(2)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = height_3 as i32;
-                if let Some(it) = context.scissors.at_mut(index)
-                    && let Some(it) = it.at_mut(3)
                 {
-                    set!(S, *it, value);
+                    let value = height_3 as i32;
+                    if let Some(it) = context.scissors.at_mut(index)
+                        && let Some(it) = it.at_mut(3)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -2063,70 +2077,75 @@ mod glViewportArrayvNV {
         if count < 0 {
             return;
         }
-        for i in number::range(0, i64::from(count)) {
-            let index_1: u32 = number::add(i64::from(first), i) as u32;
-            let x_2: f64 = f64::from(memory.element::<f32>(v, number::mul(i, 4)));
-            let y_3: f64 = f64::from(memory.element::<f32>(v, number::add(number::mul(i, 4), 1)));
-            let width_4: f64 =
-                f64::from(memory.element::<f32>(v, number::add(number::mul(i, 4), 2)));
-            let height_5: f64 =
-                f64::from(memory.element::<f32>(v, number::add(number::mul(i, 4), 3)));
-            if i64::from(index_1) == 0 {
-                {
-                    let value = (x_2 as i64) as i32;
-                    if let Some(it) = context.viewport.at_mut(0) {
-                        set!(S, *it, value);
-                    }
-                }
-                {
-                    let value = (y_3 as i64) as i32;
-                    if let Some(it) = context.viewport.at_mut(1) {
-                        set!(S, *it, value);
-                    }
-                }
-                {
-                    let value = (width_4 as i64) as i32;
-                    if let Some(it) = context.viewport.at_mut(2) {
-                        set!(S, *it, value);
-                    }
-                }
-                {
-                    let value = (height_5 as i64) as i32;
-                    if let Some(it) = context.viewport.at_mut(3) {
-                        set!(S, *it, value);
-                    }
-                }
-            } else {
-                {
-                    let value = x_2 as f32;
-                    if let Some(it) = context.viewports.at_mut(index_1)
-                        && let Some(it) = it.at_mut(0)
+        if number::add(i64::from(first), i64::from(count)) <= functions::most_viewports() {
+            for i in number::range(0, i64::from(count)) {
+                let index_1: u32 = number::add(i64::from(first), i) as u32;
+                let x_2: f64 = f64::from(memory.element::<f32>(v, number::mul(i, 4)));
+                let y_3: f64 =
+                    f64::from(memory.element::<f32>(v, number::add(number::mul(i, 4), 1)));
+                let width_4: f64 =
+                    f64::from(memory.element::<f32>(v, number::add(number::mul(i, 4), 2)));
+                let height_5: f64 =
+                    f64::from(memory.element::<f32>(v, number::add(number::mul(i, 4), 3)));
+                if i64::from(index_1) == 0 {
                     {
-                        set!(S, *it, value);
+                        let value = (x_2 as i64) as i32;
+                        if let Some(it) = context.viewport.at_mut(0) {
+                            set!(S, *it, value);
+                        }
                     }
-                }
-                {
-                    let value = y_3 as f32;
-                    if let Some(it) = context.viewports.at_mut(index_1)
-                        && let Some(it) = it.at_mut(1)
                     {
-                        set!(S, *it, value);
+                        let value = (y_3 as i64) as i32;
+                        if let Some(it) = context.viewport.at_mut(1) {
+                            set!(S, *it, value);
+                        }
                     }
-                }
-                {
-                    let value = width_4 as f32;
-                    if let Some(it) = context.viewports.at_mut(index_1)
-                        && let Some(it) = it.at_mut(2)
                     {
-                        set!(S, *it, value);
+                        let value = (width_4 as i64) as i32;
+                        if let Some(it) = context.viewport.at_mut(2) {
+                            set!(S, *it, value);
+                        }
                     }
-                }
-                {
-                    let value = height_5 as f32;
-                    if let Some(it) = context.viewports.at_mut(index_1)
-                        && let Some(it) = it.at_mut(3)
                     {
-                        set!(S, *it, value);
+                        let value = (height_5 as i64) as i32;
+                        if let Some(it) = context.viewport.at_mut(3) {
+                            set!(S, *it, value);
+                        }
+                    }
+                } else {
+                    if i64::from(index_1) < functions::most_viewports() {
+                        {
+                            let value = x_2 as f32;
+                            if let Some(it) = context.viewports.at_mut(index_1)
+                                && let Some(it) = it.at_mut(0)
+                            {
+                                set!(S, *it, value);
+                            }
+                        }
+                        {
+                            let value = y_3 as f32;
+                            if let Some(it) = context.viewports.at_mut(index_1)
+                                && let Some(it) = it.at_mut(1)
+                            {
+                                set!(S, *it, value);
+                            }
+                        }
+                        {
+                            let value = width_4 as f32;
+                            if let Some(it) = context.viewports.at_mut(index_1)
+                                && let Some(it) = it.at_mut(2)
+                            {
+                                set!(S, *it, value);
+                            }
+                        }
+                        {
+                            let value = height_5 as f32;
+                            if let Some(it) = context.viewports.at_mut(index_1)
+                                && let Some(it) = it.at_mut(3)
+                            {
+                                set!(S, *it, value);
+                            }
+                        }
                     }
                 }
             }
@@ -2170,36 +2189,38 @@ mod glViewportIndexedfNV {
                 }
             }
         } else {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.viewports.at_mut(index)
-                    && let Some(it) = it.at_mut(0)
+            if i64::from(index) < functions::most_viewports() {
                 {
-                    set!(S, *it, value);
+                    let value = x_0 as f32;
+                    if let Some(it) = context.viewports.at_mut(index)
+                        && let Some(it) = it.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = y_1 as f32;
-                if let Some(it) = context.viewports.at_mut(index)
-                    && let Some(it) = it.at_mut(1)
                 {
-                    set!(S, *it, value);
+                    let value = y_1 as f32;
+                    if let Some(it) = context.viewports.at_mut(index)
+                        && let Some(it) = it.at_mut(1)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = width_2 as f32;
-                if let Some(it) = context.viewports.at_mut(index)
-                    && let Some(it) = it.at_mut(2)
                 {
-                    set!(S, *it, value);
+                    let value = width_2 as f32;
+                    if let Some(it) = context.viewports.at_mut(index)
+                        && let Some(it) = it.at_mut(2)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = height_3 as f32;
-                if let Some(it) = context.viewports.at_mut(index)
-                    && let Some(it) = it.at_mut(3)
                 {
-                    set!(S, *it, value);
+                    let value = height_3 as f32;
+                    if let Some(it) = context.viewports.at_mut(index)
+                        && let Some(it) = it.at_mut(3)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }
@@ -2242,36 +2263,38 @@ mod glViewportIndexedfvNV {
                 }
             }
         } else {
-            {
-                let value = x_0 as f32;
-                if let Some(it) = context.viewports.at_mut(index)
-                    && let Some(it) = it.at_mut(0)
+            if i64::from(index) < functions::most_viewports() {
                 {
-                    set!(S, *it, value);
+                    let value = x_0 as f32;
+                    if let Some(it) = context.viewports.at_mut(index)
+                        && let Some(it) = it.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = y_1 as f32;
-                if let Some(it) = context.viewports.at_mut(index)
-                    && let Some(it) = it.at_mut(1)
                 {
-                    set!(S, *it, value);
+                    let value = y_1 as f32;
+                    if let Some(it) = context.viewports.at_mut(index)
+                        && let Some(it) = it.at_mut(1)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = width_2 as f32;
-                if let Some(it) = context.viewports.at_mut(index)
-                    && let Some(it) = it.at_mut(2)
                 {
-                    set!(S, *it, value);
+                    let value = width_2 as f32;
+                    if let Some(it) = context.viewports.at_mut(index)
+                        && let Some(it) = it.at_mut(2)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
-            }
-            {
-                let value = height_3 as f32;
-                if let Some(it) = context.viewports.at_mut(index)
-                    && let Some(it) = it.at_mut(3)
                 {
-                    set!(S, *it, value);
+                    let value = height_3 as f32;
+                    if let Some(it) = context.viewports.at_mut(index)
+                        && let Some(it) = it.at_mut(3)
+                    {
+                        set!(S, *it, value);
+                    }
                 }
             }
         }

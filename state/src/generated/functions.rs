@@ -1100,6 +1100,12 @@ pub fn is_pixel_map_size(map: u32, size: i32) -> bool {
             || (i64::from(size) & number::sub(i64::from(size), 1)) == 0)
 }
 
+/// The least GL_MAX_VIEWPORTS that OpenGL 4.1 allows, which is what drivers have. They refuse what goes beyond it.
+#[inline]
+pub fn most_viewports() -> i64 {
+    16
+}
+
 /// A kind of shader (16 bits) and an index of a subroutine uniform as one number.
 #[inline]
 pub fn subroutine_key(kind: u32, index: u32) -> i64 {

@@ -46,6 +46,9 @@ pub struct Hunt {
 /// How long after the end of the search programs are still shortened.
 const SHORTENING: Duration = Duration::from_secs(120);
 
+/// How often a search says how far it is.
+const REPORT: Duration = Duration::from_secs(600);
+
 /// Workers per processor.
 const WORKERS: usize = 3;
 
@@ -96,6 +99,7 @@ impl Hunt {
     /// Searches, and prints each fault when it is found.
     pub fn search(&self) -> Bag {
         let (began, next) = (Instant::now(), AtomicU64::new(self.first_seed));
+        let reports = AtomicU64::new(0);
         let cpu_before = cpu_seconds();
         let (bag, kinds) = (Mutex::new(Bag::new(self.driver)), Mutex::new(HashMap::new()));
         std::thread::scope(|scope| {
@@ -117,6 +121,12 @@ impl Hunt {
                         tried += 1;
                         if tried % self.driver.programs_per_process() == 0 {
                             lab.renew();
+                        }
+                        let due = began.elapsed().as_secs() / REPORT.as_secs();
+                        if reports.fetch_max(due, Relaxed) < due {
+                            let bag = bag.lock().expect("no worker panics");
+                            let (programs, faults) = (bag.programs, bag.faults.len());
+                            println!("seed {seed} reached: {programs} programs, {faults} faults");
                         }
                     }
                 });
