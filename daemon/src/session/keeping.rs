@@ -65,7 +65,9 @@ impl Session {
         }
         let wish = Wish { request, held };
         if let Target::Launch(launch) = wish.request.target {
-            table.wishes.add(launch, wish);
+            if let Some(forgotten) = table.wishes.add(launch, wish) {
+                table.end_launch(forgotten);
+            }
             return Ok(Vec::new());
         }
         for process in &processes {

@@ -2,7 +2,7 @@
 //! starts: invalid values, more than `--max-captures` captures, a name in use, allocated bytes above `--memory`, and
 //! options that do not fit a running capture are refused. Above `--memory` the capture that holds most memory ends, one
 //! at a time. A hello from a pid that is connected ends the earlier process. A process of a launch joins that launch's
-//! capture; 64 ended launches are remembered, so their late processes do not wait.
+//! capture; 4,096 ended launches are remembered, so their late processes do not wait.
 
 mod comers;
 mod counters;

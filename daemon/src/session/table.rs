@@ -21,8 +21,8 @@ use gapii_capture::process::Process;
 use gapii_ringbuf::ModeSettings;
 
 /// Largest number of launches that are remembered after their capture has ended, so that their late processes do not
-/// wait for one.
-const ENDED_LAUNCHES: usize = 64;
+/// wait for one: those of many days, of 16 bytes each.
+const ENDED_LAUNCHES: usize = 4096;
 
 #[derive(Debug, Default)]
 pub(super) struct Table {
