@@ -109,17 +109,17 @@ fn scene_is_attached_to_while_it_runs_again_and_again() {
 
 #[test]
 fn two_threads_are_attached_to_at_random_moments() {
-    attach_at_random(2, 10);
+    attach_at_random(2, turns::times(10) as u64);
 }
 
 #[test]
 fn three_threads_are_attached_to_at_random_moments() {
-    attach_at_random(3, 10);
+    attach_at_random(3, turns::times(10) as u64);
 }
 
 #[test]
 fn four_threads_are_attached_to_at_random_moments() {
-    attach_at_random(4, 10);
+    attach_at_random(4, turns::times(10) as u64);
 }
 
 #[test]
