@@ -16,7 +16,7 @@ use crate::commands::{
 use crate::failure::{Failure, RUN};
 use crate::{json, text};
 
-/// Record the EGL, OpenGL ES and Level Zero commands of a program, and inspect the recording
+/// Record the commands of a program to EGL, GLX, OpenGL, OpenGL ES and Level Zero, and inspect the recording
 #[derive(Parser, Debug)]
 #[command(name = "gapii-ctl", version, max_term_width = 100, after_help = AFTER_HELP)]
 pub struct Cli {

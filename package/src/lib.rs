@@ -59,21 +59,25 @@ pub const HEADERS_FOLDER: &str = "include";
 pub const HEADERS: [&str; 2] = ["gapii.h", "gapii_commands.h"];
 
 /// Pages for users; docs/ has others for those who change gapii.
-const DOCUMENTS: [&str; 16] = [
+const DOCUMENTS: [&str; 20] = [
     "README.md",
     "docs/agents.md",
+    "docs/anonymise.md",
     "docs/containers.md",
     "docs/export.md",
     "docs/fleet.md",
     "docs/glossary.md",
+    "docs/import.md",
     "docs/json.md",
     "docs/level-zero.md",
     "docs/operation.md",
     "docs/programs.md",
+    "docs/python.md",
     "docs/replay.md",
     "docs/tables.md",
     "docs/trace-format.md",
     "docs/tracers.md",
+    "docs/troubleshooting.md",
     "docs/upload.md",
     "docs/viewer.md",
 ];

@@ -55,7 +55,7 @@ pub struct Export {
     #[arg(long, value_enum)]
     format: Format,
 
-    /// File to write, or - for standard output; of shader-test a folder; of parquet a folder or a URL
+    /// File to write, or - for standard output; for shader-test a folder, for parquet a folder or a URL
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
 

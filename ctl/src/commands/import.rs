@@ -32,7 +32,7 @@ const NAMES_MAX: usize = 5;
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Import {
-    /// Recording of apitrace (.trace), of a program with EGL and OpenGL ES
+    /// Recording of apitrace (.trace), of a program with EGL or GLX and OpenGL or OpenGL ES
     #[arg(value_name = "FILE")]
     recording: PathBuf,
 

@@ -22,7 +22,7 @@ use crate::wait;
 const AFTER_HELP: &str = "\
 Examples:
   gapii-ctl start --app PROGRAM --frames 100 -o x.gapii     the next 100 frames of a running program
-  gapii-ctl start --when gl-error --seconds 5 -o x.gapii    5 s from the next error of OpenGL ES on";
+  gapii-ctl start --when gl-error --seconds 5 -o x.gapii    5 s from the next OpenGL error on";
 
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
