@@ -1,6 +1,5 @@
-//! Stands in for `dlsym`: a program that takes functions from a library of GLX or desktop OpenGL (`LIBRARIES`) gets this
-//! library's for the commands that it knows, and the library's own for all others. The program has the library itself, by
-//! a handle of its own.
+//! Stands in for `dlsym`: a program that takes functions from a library of GLX or desktop OpenGL gets this library's for the
+//! commands that it knows, and the library's own for all others. The program has the library itself, by a handle of its own.
 //!
 //! Other calls *jump* to the loader's own function, which judges `RTLD_NEXT` and `RTLD_DEFAULT` by the return address.
 
@@ -9,14 +8,12 @@ use core::ptr;
 
 use gapii_recorder::ErrnoGuard;
 
+use crate::driver;
 use crate::driver_functions;
 use crate::entry::ENTRY_POINTS;
 use crate::environment;
 use crate::loaders_dlsym;
 use crate::module::Module;
-
-/// Beginnings of the file names of libraries of GLX and desktop OpenGL.
-const LIBRARIES: [&[u8]; 3] = [b"libGL.so", b"libGLX.so", b"libOpenGL.so"];
 
 /// `dlsym` as the program calls it.
 #[cfg_attr(not(test), unsafe(no_mangle))]
@@ -74,18 +71,12 @@ unsafe extern "C" fn stand_in(handle: *mut c_void, name: *const c_char) -> *mut 
         return ptr::null_mut();
     };
     let found = loaders_dlsym::find(handle, name);
-    let is_desktop =
-        !found.is_null() && Module::of(found).is_some_and(|module| is_desktop(&module));
+    let module = if found.is_null() { None } else { Module::of(found) };
+    let path = module.as_ref().and_then(Module::path_str);
+    let is_desktop = path.is_some_and(driver::is_desktop_library);
     if !is_desktop || !environment::wanted() {
         return ptr::null_mut();
     }
     driver_functions::learn(id, found.cast());
     ENTRY_POINTS.get(usize::from(id)).map_or(ptr::null_mut(), |entry| *entry as *mut c_void)
-}
-
-/// Whether a module is a library of desktop OpenGL, by the name of its file.
-fn is_desktop(module: &Module) -> bool {
-    let path = module.path_str().map_or(&b""[..], CStr::to_bytes);
-    let file = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-    LIBRARIES.iter().any(|library| file.starts_with(library))
 }

@@ -30,7 +30,7 @@ enum Library {
 const EMBEDDED: [&[u8]; 3] = [b"libEGL.so.1", b"libGLESv2.so.2", b"libGLESv1_CM.so.1"];
 
 /// Beginnings of the file names of the libraries of GLX and desktop OpenGL. Their functions are taken likewise.
-const DESKTOP: [&[u8]; 3] = [b"libGL.so.1", b"libGLX.so.0", b"libOpenGL.so.0"];
+const DESKTOP: [&[u8]; 3] = [b"libGL.so", b"libGLX.so", b"libOpenGL.so"];
 
 /// A loaded driver library; null if the machine has none.
 struct Handle(*mut c_void);
@@ -74,6 +74,11 @@ pub fn has_desktop_library() -> bool {
     DESKTOP.iter().any(|file| !loaded(file).is_null())
 }
 
+/// Whether a file is a library of GLX or desktop OpenGL, by its name.
+pub fn is_desktop_library(path: &CStr) -> bool {
+    DESKTOP.iter().any(|file| is_named(path, file))
+}
+
 /// Returns the definition of a command in a library that is not this one.
 fn definition(handle: *mut c_void, name: &CStr) -> Option<Code> {
     if handle.is_null() {
@@ -86,11 +91,15 @@ fn definition(handle: *mut c_void, name: &CStr) -> Option<Code> {
 /// Returns the library whose file's name begins with `file`, if the process has loaded it, else null. Opens no file: a
 /// sandbox may end a process that does.
 fn loaded(file: &[u8]) -> *mut c_void {
-    let is_it = |path: &CStr| {
-        path.to_bytes().rsplit(|byte| *byte == b'/').next().is_some_and(|it| it.starts_with(file))
-    };
     let flags = libc::RTLD_NOLOAD | libc::RTLD_LAZY;
-    module::loaded(is_it).map_or(core::ptr::null_mut(), |path| dlopen::real(&path, flags))
+    module::loaded(|path| is_named(path, file))
+        .map_or(core::ptr::null_mut(), |path| dlopen::real(&path, flags))
+}
+
+/// Whether the name of a file begins with `beginning`.
+fn is_named(path: &CStr, beginning: &[u8]) -> bool {
+    let name = path.to_bytes().rsplit(|byte| *byte == b'/').next();
+    name.is_some_and(|name| name.starts_with(beginning))
 }
 
 /// Whether `address` is in this module or in another copy of this library.
