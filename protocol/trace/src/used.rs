@@ -63,7 +63,7 @@ impl UseFinder {
     pub(super) fn kind(&mut self, header: Header) -> u64 {
         let id = header.id();
         if id >= META_FIRST {
-            self.has_namers |= matches!(id, atom::TRACED | atom::END);
+            self.has_namers |= names_functions(id);
             return 0;
         }
         self.functions.insert(id);
@@ -107,7 +107,7 @@ impl UseFinder {
     /// Notes the functions that the payload of a record names.
     fn named_in(&mut self, record: &Record<'_>) {
         let id = record.header.id();
-        if !matches!(id, atom::TRACED | atom::END) {
+        if !names_functions(id) {
             return;
         }
         let mut note = |id: u16| {
@@ -125,6 +125,11 @@ impl UseFinder {
     pub(super) fn used(&self) -> Used {
         Used { functions: self.functions.iter().collect(), values: self.values.iter().collect() }
     }
+}
+
+/// Whether the payloads of records with this id name functions.
+fn names_functions(id: u16) -> bool {
+    matches!(id, atom::TRACED | atom::END)
 }
 
 impl Bits {
