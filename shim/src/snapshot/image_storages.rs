@@ -138,6 +138,18 @@ impl Root {
         Self { group, name, target, attributes, is_spare: false, view, limits: None }
     }
 
+    /// A texture that has a name.
+    fn of_member(member: &Member, target: u32, attributes: Vec<i32>) -> Self {
+        let Member { group, name, limits, .. } = *member;
+        Self { group, name, target, attributes, is_spare: false, view: Ref::NONE, limits }
+    }
+
+    /// A texture with the spare name.
+    fn spare(group: usize, target: u32, attributes: Vec<i32>) -> Self {
+        let (name, view, limits) = (SPARE_ROOT, Ref::NONE, None);
+        Self { group, name, target, attributes, is_spare: true, view, limits }
+    }
+
     /// Whether it is this object. A texture and a renderbuffer may have the same name.
     pub fn is(&self, member: &Member) -> bool {
         (self.group, self.name) == (member.group, member.name)
@@ -250,7 +262,7 @@ impl Storage {
     }
 }
 
-/// An object that lost its name and shares storage.
+/// A texture or renderbuffer, which may have lost its name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Object {
     Texture(Ref<Texture>),
@@ -343,8 +355,7 @@ impl Holder {
 fn nameless_root(context: &Context, shared: u32, object: Object) -> Option<Root> {
     let group = context.group.lock();
     let root = |name, target, level, limits| {
-        let attributes =
-            if level == 0 { list(&[]) } else { list(&[(EGL_GL_TEXTURE_LEVEL, level)]) };
+        let attributes = list_of_level(level);
         Root { group: 0, name, target, attributes, is_spare: false, view: Ref::NONE, limits }
     };
     let of_texture = || {
@@ -409,86 +420,82 @@ pub fn root_of(
     if storage.is_imported() {
         return None;
     }
+    let made = storage.layer_of(storages).or_else(|| storage.source());
+    let made = made.or_else(|| storage.source_of_deleted_view());
+    // A driver need not bind a texture to an image of depth or stencil. A renderbuffer that is bound to an image may have another format
+    // than the one of which the image was made.
     let image = storage.image.as_ref();
-    // A layer of a texture: the image was made from it, and the texture has the storage still.
-    if let Some(image) = image.filter(|image| image.source_storage != image.pixels.shared) {
-        let whole = storages.get(&image.source_storage);
-        let sources = whole.into_iter().flat_map(|whole| &whole.members);
-        for source in sources {
-            if let Kind::Source { level, .. } = source.kind {
-                let layer = image.attributes.get(&EGL_GL_TEXTURE_ZOFFSET).copied();
-                let layer = layer.unwrap_or(0) as i32;
-                let (group, name) = (source.group, source.name);
-                let attributes =
-                    list(&[(EGL_GL_TEXTURE_LEVEL, level), (EGL_GL_TEXTURE_ZOFFSET, layer)]);
-                let target = EGL_GL_TEXTURE_3D;
-                let (view, limits) = (Ref::NONE, source.limits);
-                return Some(Root {
-                    group,
-                    name,
-                    target,
-                    attributes,
-                    is_spare: false,
-                    view,
-                    limits,
-                });
+    let is_of_renderbuffer = image.is_some_and(|image| image.target == EGL_GL_RENDERBUFFER);
+    let object = if storage.is_drawn_alone() || is_of_renderbuffer {
+        made.or_else(|| storage.renderbuffer()).or_else(|| storage.flat_texture())
+    } else {
+        made.or_else(|| storage.flat_texture()).or_else(|| storage.renderbuffer())
+    };
+    object.or_else(|| storage.spare_texture(groups))
+}
+
+/// The objects of which images of a storage can be made.
+impl Storage {
+    /// A texture that has other images, too: a layer of it has the storage.
+    fn layer_of(&self, storages: &BTreeMap<u32, Storage>) -> Option<Root> {
+        let image = self.image.as_ref()?;
+        if image.source_storage == image.pixels.shared {
+            return None;
+        }
+        // The image was made from it, and the texture has the storage still.
+        let sources = &storages.get(&image.source_storage)?.members;
+        let layer = image.attributes.get(&EGL_GL_TEXTURE_ZOFFSET).map_or(0, |layer| *layer as i32);
+        sources.iter().find_map(|source| match source.kind {
+            Kind::Source { level, .. } => {
+                let attributes = [(EGL_GL_TEXTURE_LEVEL, level), (EGL_GL_TEXTURE_ZOFFSET, layer)];
+                Some(Root::of_member(source, EGL_GL_TEXTURE_3D, list(&attributes)))
             }
-        }
+            _ => None,
+        })
     }
-    let root = |member: &Member, target, attributes: Vec<i32>| {
-        let Member { group, name, limits, .. } = *member;
-        Root { group, name, target, attributes, is_spare: false, view: Ref::NONE, limits }
-    };
-    let source = storage.members.iter().find_map(|member| match member.kind {
-        Kind::Source { face, level } => {
-            let list = if level == 0 { list(&[]) } else { list(&[(EGL_GL_TEXTURE_LEVEL, level)]) };
-            Some(root(member, target_of(face), list))
-        }
-        _ => None,
-    });
-    // Textures that are bound to the image have storage of this view's original.
-    let viewed = || {
-        let (group, view, face, level) = storage.deleted_view?;
-        let attributes =
-            if level == 0 { list(&[]) } else { list(&[(EGL_GL_TEXTURE_LEVEL, level)]) };
-        let (name, target, is_spare) = (SPARE_ROOT, target_of(face), true);
-        Some(Root { group, name, target, attributes, is_spare, view, limits: None })
-    };
-    // The texture that an image of an unsized format was made of was no immutable one (GL_EXT_EGL_image_storage).
-    let pixels = storage.pixels;
-    let is_unsized = formats::of_storage(pixels.format, pixels.pixel_type) != pixels.format;
-    let flat = || {
+
+    /// A texture of which a level or a face has the storage.
+    fn source(&self) -> Option<Root> {
+        self.members.iter().find_map(|member| match member.kind {
+            Kind::Source { face, level } => {
+                Some(Root::of_member(member, target_of(face), list_of_level(level)))
+            }
+            _ => None,
+        })
+    }
+
+    /// A texture in place of a deleted view. Textures that are bound to the image have storage of this view's original.
+    fn source_of_deleted_view(&self) -> Option<Root> {
+        let (group, view, face, level) = self.deleted_view?;
+        Some(Root { view, ..Root::spare(group, target_of(face), list_of_level(level)) })
+    }
+
+    /// A texture whose only image is the storage. One that no image is bound to is preferred.
+    fn flat_texture(&self) -> Option<Root> {
+        // The texture that an image of an unsized format was made of was no immutable one (GL_EXT_EGL_image_storage).
+        let pixels = self.pixels;
+        let is_unsized = formats::of_storage(pixels.format, pixels.pixel_type) != pixels.format;
         let is_flat = |it: &&Member| match it.kind {
             Kind::Bindable { target: GL_TEXTURE_2D, is_immutable, .. } => {
-                !is_immutable || !is_unsized || storage.handles.is_empty()
+                !is_immutable || !is_unsized || self.handles.is_empty()
             }
             _ => false,
         };
-        let mut flat: Vec<_> = storage.members.iter().filter(is_flat).collect();
-        flat.sort_by_key(|it| (it.is_of_bound, it.kind.is_bound()));
-        flat.first().map(|it| root(it, EGL_GL_TEXTURE_2D, list(&[])))
-    };
-    let drawn = || {
-        let is_drawn = |it: &&Member| it.kind.is_renderbuffer();
-        storage.members.iter().find(is_drawn).map(|it| Root::of_renderbuffer(it.group, it.name))
-    };
-    let spare = || {
-        let (target, attributes) = (EGL_GL_TEXTURE_2D, list(&[]));
-        let group = storage.members.first().map_or(0, |member| member.group);
-        let is_there = group < groups;
-        let (name, is_spare, view, limits) = (SPARE_ROOT, true, Ref::NONE, None);
-        is_there.then_some(Root { group, name, target, attributes, is_spare, view, limits })
-    };
-    let made = source.or_else(viewed);
-    // A driver need not bind a texture to an image of depth or stencil. A renderbuffer that is bound to an image may have another format
-    // than the one of which the image was made.
-    let is_of_renderbuffer = image.is_some_and(|image| image.target == EGL_GL_RENDERBUFFER);
-    let object = if storage.is_drawn_alone() || is_of_renderbuffer {
-        made.or_else(drawn).or_else(flat)
-    } else {
-        made.or_else(flat).or_else(drawn)
-    };
-    object.or_else(spare)
+        let flat = self.members.iter().filter(is_flat);
+        let first = flat.min_by_key(|it| (it.is_of_bound, it.kind.is_bound()))?;
+        Some(Root::of_member(first, EGL_GL_TEXTURE_2D, list(&[])))
+    }
+
+    fn renderbuffer(&self) -> Option<Root> {
+        let it = self.members.iter().find(|it| it.kind.is_renderbuffer())?;
+        Some(Root::of_renderbuffer(it.group, it.name))
+    }
+
+    /// A texture that is made for a moment, if there is a group for it.
+    fn spare_texture(&self, groups: usize) -> Option<Root> {
+        let group = self.members.first().map_or(0, |member| member.group);
+        (group < groups).then(|| Root::spare(group, EGL_GL_TEXTURE_2D, list(&[])))
+    }
 }
 
 /// Adds the members that a group has. Returns whether it has any.
@@ -586,6 +593,11 @@ fn target_of(face: u32) -> u32 {
         GL_TEXTURE_2D => EGL_GL_TEXTURE_2D,
         _ => EGL_GL_TEXTURE_3D,
     }
+}
+
+/// The attributes of an image of this level.
+fn list_of_level(level: i32) -> Vec<i32> {
+    if level == 0 { list(&[]) } else { list(&[(EGL_GL_TEXTURE_LEVEL, level)]) }
 }
 
 fn list(attributes: &[(u32, i32)]) -> Vec<i32> {

@@ -8,11 +8,13 @@ use gapii_commands::constants::{
     GL_FRAMEBUFFER_ATTACHMENT_GREEN_SIZE, GL_FRAMEBUFFER_ATTACHMENT_RED_SIZE,
     GL_FRAMEBUFFER_ATTACHMENT_STENCIL_SIZE, GL_RENDERBUFFER,
 };
-use gapii_state::{Group, Ref, Renderbuffer, Texture};
+use gapii_state::{Context, Group, Process, Ref, Renderbuffer, Texture};
 
 use super::copied::point_and_mask;
-use super::formats::Layout;
+use super::formats::{self, Layout};
 use super::gl;
+use super::image_storages::Object;
+use super::sibling::Sibling;
 
 /// Sizes of the components of an attached image.
 pub const SIZES: [u32; 6] = [
@@ -82,6 +84,41 @@ pub fn refuses_image(display: u64, format: u32, target: u32) -> Option<bool> {
         gl::egl_destroy_image(display, image);
     }
     is_made.then_some(is_refused)
+}
+
+/// Corrects the state of a nameless object that the driver has refused to bind to an EGL image of depth or stencil.
+pub fn unbind_if_refused(process: &Process, context: &Context, object: Object) {
+    let bound = {
+        let group = context.group.lock();
+        match object {
+            Object::Texture(it) => {
+                let texture = group.textures.get(it).filter(|it| it.is_bound);
+                texture.and_then(|it| {
+                    let image = it.images.values().flat_map(|levels| levels.values()).next()?;
+                    Some((formats::of_storage(image.format, image.pixel_type), it.target))
+                })
+            }
+            Object::Renderbuffer(it) => {
+                let renderbuffer = group.renderbuffers.get(it).filter(|it| it.is_bound);
+                renderbuffer.map(|it| (it.format, GL_RENDERBUFFER))
+            }
+        }
+    };
+    let is_refusable = |&(format, _): &(u32, u32)| bits_of(format) != GL_COLOR_BUFFER_BIT;
+    let Some((format, target)) = bound.filter(is_refusable) else { return };
+    let display = {
+        let state = process.lock();
+        state.egl_contexts.get(state.egl_contexts.find(context.handle)).map(|it| it.display)
+    };
+    let Some((display, sibling)) = display.zip(Sibling::begin(process, context.handle)) else {
+        return;
+    };
+    if sibling.ask(move |_| refuses_image(display, format, target)) == Some(true) {
+        match object {
+            Object::Texture(it) => unbind_texture(&context.group, it),
+            Object::Renderbuffer(it) => unbind_renderbuffer(&context.group, it),
+        }
+    }
 }
 
 /// Notes that a renderbuffer has a storage of its own, because the driver has refused to bind it to an image.

@@ -20,10 +20,11 @@ use super::emit::Emitter;
 use super::formats::Layout;
 use super::held::Held;
 use super::image_layer::{Image, Of};
+use super::image_storages::{self, Holder, Object};
 use super::owed::Uploaded;
 use super::samples::{Multisampled, Whose};
 use super::sibling::Sibling;
-use super::{gl, identity, image_storages, refusals, spare};
+use super::{gl, identity, refusals, spare};
 use crate::generated::ids::*;
 
 /// Spare name of the framebuffer to which a renderbuffer is attached for a blit.
@@ -61,7 +62,7 @@ pub fn make_nameless(
     context: &Context,
     object: Ref<Renderbuffer>,
 ) -> Option<(Known, bool)> {
-    unbind_if_refused(process, context, object);
+    refusals::unbind_if_refused(process, context, Object::Renderbuffer(object));
     let (known, shared) = {
         let group = context.group.lock();
         let it = group.renderbuffers.get(object)?;
@@ -71,8 +72,7 @@ pub fn make_nameless(
         return Some((known, false));
     }
     emitter.make(GL_GEN_RENDERBUFFERS, known.name);
-    let object = image_storages::Object::Renderbuffer(object);
-    let holder = image_storages::Holder::find(process, context, shared, object);
+    let holder = Holder::find(process, context, shared, Object::Renderbuffer(object));
     match &holder {
         Some(holder) => holder.with_image(emitter, |emitter, image| {
             image_storages::bind_to_renderbuffer(emitter, known.name, image);
@@ -80,26 +80,6 @@ pub fn make_nameless(
         None => known.make(emitter),
     }
     Some((known, holder.is_none()))
-}
-
-/// Corrects the state of a renderbuffer that the driver has refused to bind to an EGL image.
-fn unbind_if_refused(process: &Process, context: &Context, object: Ref<Renderbuffer>) {
-    let bound = {
-        let group = context.group.lock();
-        group.renderbuffers.get(object).filter(|it| it.is_bound).map(|it| it.format)
-    };
-    let Some(format) = bound else { return };
-    let display = {
-        let state = process.lock();
-        state.egl_contexts.get(state.egl_contexts.find(context.handle)).map(|it| it.display)
-    };
-    let Some((display, sibling)) = display.zip(Sibling::begin(process, context.handle)) else {
-        return;
-    };
-    let ask = move |_: &mut _| refusals::refuses_image(display, format, GL_RENDERBUFFER);
-    if sibling.ask(ask) == Some(true) {
-        refusals::unbind_renderbuffer(&context.group, object);
-    }
 }
 
 /// Describes the renderbuffer that is bound.

@@ -31,12 +31,13 @@ use super::emit::{Command, Emitter};
 use super::formats::{self, Layout};
 use super::found::Found;
 use super::image_layer::{Image, Of, has_layers};
+use super::image_storages::{self, Holder, Object};
 use super::levels::level_integer;
 use super::owed::Uploaded;
 use super::samples::{self, Multisampled};
 use super::sibling::Sibling;
 use super::texture_parameters::{Has, Parameters};
-use super::{gl, identity, image_storages, texel_buffers};
+use super::{gl, identity, refusals, texel_buffers};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
@@ -150,9 +151,8 @@ impl Known {
         object: Ref<Texture>,
     ) -> bool {
         let shared = self.images.iter().map(|(.., image)| image.shared).find(|it| *it != 0);
-        let object = image_storages::Object::Texture(object);
-        let holder =
-            shared.and_then(|it| image_storages::Holder::find(process, context, it, object));
+        let object = Object::Texture(object);
+        let holder = shared.and_then(|it| Holder::find(process, context, it, object));
         let Some(holder) = holder else { return false };
         let is_bindable = matches!(&self.images[..], [(face, 0, _)] if *face == self.target)
             && !has_layers(self.target);
@@ -384,6 +384,7 @@ pub fn make_nameless(
     object: Ref<Texture>,
     holder: Option<&InUnit<'_>>,
 ) -> bool {
+    refusals::unbind_if_refused(process, context, Object::Texture(object));
     let texture = Known::of(&context.group.lock().textures, object);
     let Some(mut texture) = texture else { return false };
     if let Some(holder) = holder.filter(|_| texture.target == GL_TEXTURE_BUFFER) {
