@@ -18,7 +18,7 @@ use gapii_state::gl::lists::{Piece, head, is_compiled, piece_head, unpacks};
 
 use crate::generated::ids;
 use crate::generated::ids::GL_PIXEL_STOREI;
-use crate::snapshot::es1::{Takes, client_arrays};
+use crate::snapshot::client_arrays::{self, Takes};
 use crate::tls::{Words, words};
 use crate::tracking;
 
@@ -133,7 +133,7 @@ impl Compiling {
             tracking::with_state(|state| state.context.as_deref().map(|context| *context.arrays()));
         let Some(arrays) = arrays.flatten() else { return Vec::new() };
         let mut enabled = Vec::new();
-        for ((slot, id, name, takes), unit) in client_arrays() {
+        for ((slot, id, name, takes), unit) in client_arrays::all() {
             let (Some(attrib), Some(binding)) = (arrays.attribs.get(slot), arrays.binding_of(slot))
             else {
                 continue;

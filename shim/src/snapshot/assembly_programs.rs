@@ -12,7 +12,7 @@ use gapii_state::Context;
 use gapii_state::read_back::Driver;
 
 use super::emit::Emitter;
-use super::gl;
+use super::{capability, gl};
 use crate::driver_calls::Gl;
 use crate::generated::ids;
 
@@ -74,8 +74,7 @@ pub fn describe_own(emitter: &mut Emitter, context: &Context, driver: &Gl) {
         let (most, id) = (GL_MAX_PROGRAM_ENV_PARAMETERS_ARB, ids::GL_PROGRAM_ENV_PARAMETER4FV_ARB);
         describe_parameters(emitter, target, most, id, ask);
         emitter.command(ids::GL_BIND_PROGRAM_ARB).arg(target).arg(bound).done();
-        let id = if gl::is_enabled(target) != 0 { ids::GL_ENABLE } else { ids::GL_DISABLE };
-        emitter.command(id).arg(target).done();
+        capability::describe(emitter, target);
     }
 }
 

@@ -16,7 +16,7 @@ use super::emit::Emitter;
 use super::later::Later;
 use super::unclamped::Unclamped;
 use super::{
-    context, default_textures, fixed_function, framebuffers, gl, texture_units, vertex_arrays,
+    color_buffers, context, default_textures, fixed_function, gl, texture_units, vertex_arrays,
 };
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
@@ -121,7 +121,7 @@ impl Popped {
             }
             context::describe_settings(emitter, process, context, &driver);
             if self.has(GL_COLOR_BUFFER_BIT | GL_PIXEL_MODE_BIT) {
-                framebuffers::describe_buffers_again(emitter);
+                color_buffers::describe_again(emitter);
             }
             unclamped.describe(emitter);
         }

@@ -55,8 +55,8 @@ use super::held::Held;
 use super::identity::{self, Kind};
 use super::window_rectangles::WindowRectangles;
 use super::{
-    desktop, draw_buffers, fixed_function, gl, held_buffers, renderbuffers, stencil_bits,
-    texture_units, viewports,
+    capability, desktop, fixed_function, gl, held_buffers, indexed_blending, renderbuffers,
+    stencil_bits, texture_units, viewports,
 };
 use crate::driver_calls::Gl;
 use crate::generated::ids;
@@ -340,11 +340,10 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
 /// Describes what is set and is no object.
 pub fn describe_settings(emitter: &mut Emitter, process: &Process, context: &Context, driver: &Gl) {
     for (name, _) in CAPABILITIES.iter().filter(|(_, since)| since.is_in(driver)) {
-        let id = if gl::is_enabled(*name) != 0 { GL_ENABLE } else { GL_DISABLE };
-        emitter.command(id).arg(*name).done();
+        capability::describe(emitter, *name);
     }
     describe_pixel_operations(emitter, driver);
-    draw_buffers::describe(emitter, driver);
+    indexed_blending::describe(emitter, driver);
     describe_rasterization_of_extensions(emitter, driver);
     describe_stencil(emitter, process, context);
     describe_rasterization(emitter, driver);
@@ -400,7 +399,7 @@ fn describe_pixel_operations(emitter: &mut Emitter, driver: &Gl) {
     let command = emitter.command(GL_BLEND_FUNC_SEPARATE).arg(source).arg(target);
     command.arg(alpha).arg(to_alpha).done();
     let [color, alpha] = [GL_BLEND_EQUATION, GL_BLEND_EQUATION_ALPHA].map(gl::integer);
-    draw_buffers::describe_equation(emitter, color, alpha);
+    indexed_blending::describe_equation(emitter, color, alpha);
     let [r, g, b, a] = gl::floats::<4>(GL_BLEND_COLOR);
     emitter.command(ids::GL_BLEND_COLOR).arg(r).arg(g).arg(b).arg(a).done();
     let [r, g, b, a] = gl::booleans::<4>(GL_COLOR_WRITEMASK);

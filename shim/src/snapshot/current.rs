@@ -5,7 +5,7 @@ use gapii_commands::constants::{EGL_HEIGHT, EGL_OPENGL_ES_API, EGL_WIDTH};
 use gapii_recorder::observe;
 use gapii_state::{DrawableKind, SurfaceKind, Thread};
 
-use super::egl::Destroyed;
+use super::destroyed::Destroyed;
 use super::emit::Emitter;
 use super::like::{Like, System, list};
 use super::{egl, glx};
@@ -81,11 +81,11 @@ impl Current {
 pub fn describe(emitter: &mut Emitter, thread: &Thread) {
     egl::describe_bound_api(emitter, thread);
     let Some(current) = Current::of(thread) else { return };
+    Destroyed::of(thread, current.system).make(emitter);
+    current.make_current(emitter);
     let display = current.display;
     match current.system {
         System::Egl => {
-            Destroyed::of(thread).make(emitter);
-            current.make_current(emitter);
             let interval = {
                 let state = thread.process.lock();
                 state.egl_contexts.get(thread.egl_context).map_or(1, |it| it.swap_interval)
@@ -96,32 +96,19 @@ pub fn describe(emitter: &mut Emitter, thread: &Thread) {
             }
         }
         System::Glx => {
-            glx::Destroyed::of(thread).make(emitter);
-            current.make_current(emitter);
             glx::describe_current(emitter, thread, display, [current.draw, current.read]);
         }
     }
 }
 
-/// Describes that what is current on a thread is destroyed. No spare context can be current in the replay afterwards, because the
+/// Destroys the objects that are current on a thread although the program has destroyed them. No spare context can be current in the replay afterwards, because the
 /// thread could not have its own again.
 pub fn describe_destroyed(emitter: &mut Emitter, thread: &Thread) {
     let Some(current) = Current::of(thread) else { return };
-    match current.system {
-        System::Egl => {
-            let destroyed = Destroyed::of(thread);
-            if destroyed.is_any() {
-                emitter.subject(SubjectKind::Thread, 0);
-                destroyed.destroy(emitter);
-            }
-        }
-        System::Glx => {
-            let destroyed = glx::Destroyed::of(thread);
-            if destroyed.is_any() {
-                emitter.subject(SubjectKind::Thread, 0);
-                destroyed.destroy(emitter);
-            }
-        }
+    let destroyed = Destroyed::of(thread, current.system);
+    if destroyed.is_any() {
+        emitter.subject(SubjectKind::Thread, 0);
+        destroyed.destroy(emitter);
     }
 }
 

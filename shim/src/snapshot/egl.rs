@@ -82,18 +82,20 @@ struct Display {
     is_initialized: bool,
 }
 
-struct Context {
-    handle: u64,
-    display: u64,
+/// A context, as a command of EGL makes it.
+pub struct Context {
+    pub handle: u64,
+    pub display: u64,
     config: u64,
     share: u64,
     api: u32,
     attributes: Vec<i32>,
 }
 
-struct Surface {
-    handle: u64,
-    display: u64,
+/// A surface, as a command of EGL makes it.
+pub struct Surface {
+    pub handle: u64,
+    pub display: u64,
     config: u64,
     kind: SurfaceKind,
     native: u64,
@@ -163,62 +165,6 @@ impl Shares {
     }
 }
 
-/// A context and surfaces that are current on a thread although the program has destroyed them. EGL keeps them until others are
-/// current on the thread, and gives their handles to nothing else until then.
-pub struct Destroyed {
-    context: Option<Context>,
-    surfaces: Vec<Surface>,
-}
-
-impl Destroyed {
-    /// Returns the destroyed context and surfaces that are current on a thread through EGL.
-    pub fn of(thread: &Thread) -> Self {
-        let shares = Shares::of(&thread.process);
-        let state = thread.process.lock();
-        let object = thread.egl_context;
-        let context = state.egl_contexts.get(object);
-        let context = context.filter(|_| state.egl_contexts.find(object.name()) != object);
-        let mut surfaces = vec![thread.draw_surface, thread.read_surface];
-        surfaces.dedup();
-        surfaces.retain(|object| state.surfaces.find(object.name()) != *object);
-        let surfaces = surfaces.into_iter();
-        Self {
-            context: context.map(|it| Context::of(object, it, &shares)),
-            surfaces: surfaces
-                .filter_map(|object| Some(Surface::of(object, state.surfaces.get(object)?)))
-                .collect(),
-        }
-    }
-
-    /// Whether anything is.
-    pub fn is_any(&self) -> bool {
-        self.context.is_some() || !self.surfaces.is_empty()
-    }
-
-    /// Makes what is destroyed.
-    pub fn make(&self, emitter: &mut Emitter) {
-        if let Some(context) = &self.context {
-            bind_api(emitter, context.api);
-            context.describe(emitter);
-        }
-        for surface in &self.surfaces {
-            surface.create(emitter);
-        }
-    }
-
-    /// Destroys it.
-    pub fn destroy(&self, emitter: &mut Emitter) {
-        for surface in &self.surfaces {
-            let command = emitter.command(EGL_DESTROY_SURFACE).arg(surface.display);
-            command.arg(surface.handle).returns(1_u32, []);
-        }
-        if let Some(context) = &self.context {
-            let command = emitter.command(EGL_DESTROY_CONTEXT).arg(context.display);
-            command.arg(context.handle).returns(1_u32, []);
-        }
-    }
-}
-
 impl Display {
     fn describe(&self, emitter: &mut Emitter) {
         match self.platform {
@@ -243,7 +189,8 @@ impl Display {
 }
 
 impl Context {
-    fn of(object: Ref<EglContext>, it: &EglContext, shares: &Shares) -> Self {
+    /// Takes the state of a context.
+    pub fn of(object: Ref<EglContext>, it: &EglContext, shares: &Shares) -> Self {
         Self {
             handle: object.name(),
             display: it.display,
@@ -252,6 +199,12 @@ impl Context {
             api: it.api,
             attributes: list(it.attributes.iter().map(|(name, value)| (*name, *value))),
         }
+    }
+
+    /// Makes the context, and leaves its API bound.
+    pub fn describe_with_api(&self, emitter: &mut Emitter) {
+        bind_api(emitter, self.api);
+        self.describe(emitter);
     }
 
     fn describe(&self, emitter: &mut Emitter) {
@@ -267,7 +220,8 @@ impl Context {
 }
 
 impl Surface {
-    fn of(object: Ref<SurfaceState>, it: &SurfaceState) -> Self {
+    /// Takes the state of a surface.
+    pub fn of(object: Ref<SurfaceState>, it: &SurfaceState) -> Self {
         Self {
             handle: object.name(),
             display: it.display,
@@ -283,7 +237,8 @@ impl Surface {
         SIZE.describe(emitter, self.display, self.handle);
     }
 
-    fn create(&self, emitter: &mut Emitter) {
+    /// Makes the surface.
+    pub fn create(&self, emitter: &mut Emitter) {
         let attributes = observe::attributes_i32(self.attributes.as_ptr());
         match self.kind {
             SurfaceKind::Pbuffer => emitter

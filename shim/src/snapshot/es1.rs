@@ -1,6 +1,6 @@
 //! State of an OpenGL ES 1 context: lights (at most 8), clip planes (at most 6), matrices, texture environments (at
-//! most 32 units), arrays (texture coordinates of at most 8 units). Matrix palettes are listed as missing. What the
-//! compatibility profile of OpenGL has alike is described by the same functions ([`super::fixed_function`]).
+//! most 32 units), client arrays ([`client_arrays`]). Matrix palettes are listed as missing. The compatibility profile of
+//! OpenGL shares some of the functions ([`super::fixed_function`]).
 //!
 //! The driver returns lights and clip planes in eye coordinates, so the snapshot sets them while the modelview matrix is
 //! the identity.
@@ -10,43 +10,38 @@ use gapii_commands::constants::{
     GL_ALPHA_SCALE, GL_ALPHA_TEST, GL_ALPHA_TEST_FUNC, GL_ALPHA_TEST_REF, GL_AMBIENT,
     GL_ARRAY_BUFFER, GL_BLEND, GL_BLEND_DST, GL_BLEND_DST_ALPHA, GL_BLEND_DST_RGB,
     GL_BLEND_EQUATION, GL_BLEND_EQUATION_ALPHA, GL_BLEND_SRC, GL_BLEND_SRC_ALPHA, GL_BLEND_SRC_RGB,
-    GL_CLIP_PLANE0, GL_COLOR_ARRAY, GL_COLOR_ARRAY_STRIDE, GL_COLOR_CLEAR_VALUE, GL_COLOR_LOGIC_OP,
-    GL_COLOR_MATERIAL, GL_COLOR_WRITEMASK, GL_COMBINE_ALPHA, GL_COMBINE_RGB,
-    GL_CONSTANT_ATTENUATION, GL_CULL_FACE, GL_CULL_FACE_MODE, GL_CURRENT_COLOR, GL_CURRENT_NORMAL,
-    GL_CURRENT_TEXTURE_COORDS, GL_DEPTH_CLEAR_VALUE, GL_DEPTH_FUNC, GL_DEPTH_RANGE, GL_DEPTH_TEST,
-    GL_DEPTH_WRITEMASK, GL_DIFFUSE, GL_DITHER, GL_EDGE_FLAG_ARRAY, GL_EDGE_FLAG_ARRAY_STRIDE,
-    GL_ELEMENT_ARRAY_BUFFER, GL_EMISSION, GL_FOG, GL_FOG_COLOR, GL_FOG_COORD_ARRAY,
-    GL_FOG_COORD_ARRAY_STRIDE, GL_FOG_DENSITY, GL_FOG_END, GL_FOG_HINT, GL_FOG_MODE, GL_FOG_START,
-    GL_FRONT, GL_FRONT_AND_BACK, GL_FRONT_FACE, GL_GENERATE_MIPMAP, GL_GENERATE_MIPMAP_HINT,
-    GL_INDEX_ARRAY, GL_INDEX_ARRAY_STRIDE, GL_LIGHT_MODEL_AMBIENT, GL_LIGHT_MODEL_TWO_SIDE,
+    GL_CLIP_PLANE0, GL_COLOR_CLEAR_VALUE, GL_COLOR_LOGIC_OP, GL_COLOR_MATERIAL, GL_COLOR_WRITEMASK,
+    GL_COMBINE_ALPHA, GL_COMBINE_RGB, GL_CONSTANT_ATTENUATION, GL_CULL_FACE, GL_CULL_FACE_MODE,
+    GL_CURRENT_COLOR, GL_CURRENT_NORMAL, GL_CURRENT_TEXTURE_COORDS, GL_DEPTH_CLEAR_VALUE,
+    GL_DEPTH_FUNC, GL_DEPTH_RANGE, GL_DEPTH_TEST, GL_DEPTH_WRITEMASK, GL_DIFFUSE, GL_DITHER,
+    GL_ELEMENT_ARRAY_BUFFER, GL_EMISSION, GL_FOG, GL_FOG_COLOR, GL_FOG_DENSITY, GL_FOG_END,
+    GL_FOG_HINT, GL_FOG_MODE, GL_FOG_START, GL_FRONT, GL_FRONT_AND_BACK, GL_FRONT_FACE,
+    GL_GENERATE_MIPMAP, GL_GENERATE_MIPMAP_HINT, GL_LIGHT_MODEL_AMBIENT, GL_LIGHT_MODEL_TWO_SIDE,
     GL_LIGHT0, GL_LIGHTING, GL_LINE_SMOOTH, GL_LINE_SMOOTH_HINT, GL_LINE_WIDTH,
     GL_LINEAR_ATTENUATION, GL_LOGIC_OP_MODE, GL_MATRIX_PALETTE_OES, GL_MAX_CLIP_PLANES,
-    GL_MAX_LIGHTS, GL_MAX_TEXTURE_UNITS, GL_MULTISAMPLE, GL_NORMAL_ARRAY, GL_NORMAL_ARRAY_STRIDE,
-    GL_NORMALIZE, GL_OPERAND0_ALPHA, GL_OPERAND0_RGB, GL_OPERAND1_ALPHA, GL_OPERAND1_RGB,
-    GL_OPERAND2_ALPHA, GL_OPERAND2_RGB, GL_PACK_ALIGNMENT, GL_PERSPECTIVE_CORRECTION_HINT,
-    GL_POINT_DISTANCE_ATTENUATION, GL_POINT_FADE_THRESHOLD_SIZE, GL_POINT_SIZE,
-    GL_POINT_SIZE_ARRAY_OES, GL_POINT_SIZE_ARRAY_STRIDE_OES, GL_POINT_SIZE_MAX, GL_POINT_SIZE_MIN,
-    GL_POINT_SMOOTH, GL_POINT_SMOOTH_HINT, GL_POLYGON_OFFSET_FACTOR, GL_POLYGON_OFFSET_FILL,
-    GL_POLYGON_OFFSET_UNITS, GL_POSITION, GL_QUADRATIC_ATTENUATION, GL_RENDERBUFFER,
-    GL_RENDERBUFFER_BINDING, GL_RESCALE_NORMAL, GL_RGB_SCALE, GL_SAMPLE_ALPHA_TO_COVERAGE,
-    GL_SAMPLE_ALPHA_TO_ONE, GL_SAMPLE_COVERAGE, GL_SAMPLE_COVERAGE_INVERT,
-    GL_SAMPLE_COVERAGE_VALUE, GL_SCISSOR_BOX, GL_SCISSOR_TEST, GL_SECONDARY_COLOR_ARRAY,
-    GL_SECONDARY_COLOR_ARRAY_STRIDE, GL_SHADE_MODEL, GL_SHININESS, GL_SPECULAR, GL_SPOT_CUTOFF,
-    GL_SPOT_DIRECTION, GL_SPOT_EXPONENT, GL_SRC0_ALPHA, GL_SRC0_RGB, GL_SRC1_ALPHA, GL_SRC1_RGB,
-    GL_SRC2_ALPHA, GL_SRC2_RGB, GL_STENCIL_CLEAR_VALUE, GL_STENCIL_FAIL, GL_STENCIL_FUNC,
-    GL_STENCIL_PASS_DEPTH_FAIL, GL_STENCIL_PASS_DEPTH_PASS, GL_STENCIL_REF, GL_STENCIL_TEST,
-    GL_STENCIL_VALUE_MASK, GL_STENCIL_WRITEMASK, GL_TEXTURE_2D, GL_TEXTURE_BINDING_2D,
-    GL_TEXTURE_BINDING_CUBE_MAP, GL_TEXTURE_BINDING_EXTERNAL_OES, GL_TEXTURE_COORD_ARRAY,
-    GL_TEXTURE_COORD_ARRAY_STRIDE, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_OES, GL_TEXTURE_ENV,
+    GL_MAX_LIGHTS, GL_MULTISAMPLE, GL_NORMALIZE, GL_OPERAND0_ALPHA, GL_OPERAND0_RGB,
+    GL_OPERAND1_ALPHA, GL_OPERAND1_RGB, GL_OPERAND2_ALPHA, GL_OPERAND2_RGB, GL_PACK_ALIGNMENT,
+    GL_PERSPECTIVE_CORRECTION_HINT, GL_POINT_DISTANCE_ATTENUATION, GL_POINT_FADE_THRESHOLD_SIZE,
+    GL_POINT_SIZE, GL_POINT_SIZE_MAX, GL_POINT_SIZE_MIN, GL_POINT_SMOOTH, GL_POINT_SMOOTH_HINT,
+    GL_POLYGON_OFFSET_FACTOR, GL_POLYGON_OFFSET_FILL, GL_POLYGON_OFFSET_UNITS, GL_POSITION,
+    GL_QUADRATIC_ATTENUATION, GL_RENDERBUFFER, GL_RENDERBUFFER_BINDING, GL_RESCALE_NORMAL,
+    GL_RGB_SCALE, GL_SAMPLE_ALPHA_TO_COVERAGE, GL_SAMPLE_ALPHA_TO_ONE, GL_SAMPLE_COVERAGE,
+    GL_SAMPLE_COVERAGE_INVERT, GL_SAMPLE_COVERAGE_VALUE, GL_SCISSOR_BOX, GL_SCISSOR_TEST,
+    GL_SHADE_MODEL, GL_SHININESS, GL_SPECULAR, GL_SPOT_CUTOFF, GL_SPOT_DIRECTION, GL_SPOT_EXPONENT,
+    GL_SRC0_ALPHA, GL_SRC0_RGB, GL_SRC1_ALPHA, GL_SRC1_RGB, GL_SRC2_ALPHA, GL_SRC2_RGB,
+    GL_STENCIL_CLEAR_VALUE, GL_STENCIL_FAIL, GL_STENCIL_FUNC, GL_STENCIL_PASS_DEPTH_FAIL,
+    GL_STENCIL_PASS_DEPTH_PASS, GL_STENCIL_REF, GL_STENCIL_TEST, GL_STENCIL_VALUE_MASK,
+    GL_STENCIL_WRITEMASK, GL_TEXTURE_2D, GL_TEXTURE_BINDING_2D, GL_TEXTURE_BINDING_CUBE_MAP,
+    GL_TEXTURE_BINDING_EXTERNAL_OES, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_OES, GL_TEXTURE_ENV,
     GL_TEXTURE_ENV_COLOR, GL_TEXTURE_ENV_MODE, GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE0,
-    GL_UNPACK_ALIGNMENT, GL_VERTEX_ARRAY, GL_VERTEX_ARRAY_STRIDE, GL_VIEWPORT,
+    GL_UNPACK_ALIGNMENT, GL_VIEWPORT,
 };
 use gapii_state::read_back::Driver;
-use gapii_state::{Context, Process, VertexArrays, VertexAttrib, VertexBinding};
+use gapii_state::{Context, Process, VertexArrays};
 
-use super::emit::{Command, Emitter};
+use super::emit::Emitter;
 use super::texture_parameters::{Has, Parameters};
-use super::{es1_matrices, framebuffers, gl, stencil_bits, textures};
+use super::{capability, client_arrays, es1_matrices, framebuffers, gl, stencil_bits, textures};
 use crate::driver_calls::Gl;
 use crate::generated::ids;
 use crate::generated::ids::*;
@@ -150,7 +145,6 @@ const GL_TEXTURE_GEN_MODE: u32 = constants::GL_TEXTURE_GEN_MODE_OES;
 const GL_POINT_SPRITE: u32 = constants::GL_POINT_SPRITE_OES;
 const GL_COORD_REPLACE: u32 = constants::GL_COORD_REPLACE_OES;
 const GL_ACTIVE_TEXTURE_NAME: u32 = constants::GL_ACTIVE_TEXTURE;
-const GL_CLIENT_ACTIVE_TEXTURE_NAME: u32 = constants::GL_CLIENT_ACTIVE_TEXTURE;
 
 /// Describes parameters of two-dimensional textures that only OpenGL ES 1 has: mipmap generation and crop rectangles.
 pub fn describe_textures(emitter: &mut Emitter, context: &Context, driver: &Gl) {
@@ -223,7 +217,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
     describe_pixel_operations(emitter, (process, context), &has);
     describe_rasterization(emitter);
     for (name, _) in CAPABILITIES.iter().filter(|(_, extension)| has(extension)) {
-        describe_capability(emitter, *name);
+        capability::describe(emitter, *name);
     }
     describe_materials(emitter, |emitter| describe_material(emitter, GL_FRONT, GL_FRONT_AND_BACK));
     for name in [GL_UNPACK_ALIGNMENT, GL_PACK_ALIGNMENT] {
@@ -239,11 +233,6 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
     }
 }
 
-fn describe_capability(emitter: &mut Emitter, name: u32) {
-    let id = if gl::is_enabled(name) != 0 { GL_ENABLE } else { GL_DISABLE };
-    emitter.command(id).arg(name).done();
-}
-
 /// Describes the lights and what all lights share. The modelview matrix of the replay is the identity.
 pub fn describe_lights(emitter: &mut Emitter) {
     for light in (GL_LIGHT0..).take(gl::integer(GL_MAX_LIGHTS).clamp(0, 8) as usize) {
@@ -254,12 +243,12 @@ pub fn describe_lights(emitter: &mut Emitter) {
             let command = emitter.command(GL_LIGHTFV).arg(light).arg(name);
             command.numbers(&values[..count]).done();
         }
-        describe_capability(emitter, light);
+        capability::describe(emitter, light);
     }
     let ambient = gl::floats::<4>(GL_LIGHT_MODEL_AMBIENT);
-    emitter.command(GL_LIGHT_MODELFV).arg(0x0B53_u32).numbers(&ambient).done();
+    emitter.command(GL_LIGHT_MODELFV).arg(GL_LIGHT_MODEL_AMBIENT).numbers(&ambient).done();
     let [two_side] = gl::floats::<1>(GL_LIGHT_MODEL_TWO_SIDE);
-    emitter.command(GL_LIGHT_MODELF).arg(0x0B52_u32).arg(two_side).done();
+    emitter.command(GL_LIGHT_MODELF).arg(GL_LIGHT_MODEL_TWO_SIDE).arg(two_side).done();
 }
 
 /// Describes the materials by `describe`, and then `GL_COLOR_MATERIAL`, which gives them the current color. What Mesa 22.3 has not
@@ -295,7 +284,7 @@ fn describe_clip_planes(emitter: &mut Emitter) {
         // SAFETY: an equation has four coefficients.
         unsafe { gl::get_clip_plane(plane, equation.as_mut_ptr()) };
         emitter.command(GL_CLIP_PLANEF).arg(plane).numbers(&equation).done();
-        describe_capability(emitter, plane);
+        capability::describe(emitter, plane);
     }
 }
 
@@ -330,7 +319,7 @@ fn ask_for_color(emitter: &mut Emitter) {
 
 fn describe_units(emitter: &mut Emitter, has: &impl Fn(&str) -> bool) {
     let active = gl::integer(GL_ACTIVE_TEXTURE_NAME) as u32;
-    for number in 0..units() {
+    for number in 0..client_arrays::units() {
         let unit = GL_TEXTURE0 + number;
         gl::active_texture(unit);
         emitter.command(GL_ACTIVE_TEXTURE).arg(unit).done();
@@ -342,16 +331,12 @@ fn describe_units(emitter: &mut Emitter, has: &impl Fn(&str) -> bool) {
         let command = emitter.command(GL_MULTI_TEX_COORD4F).arg(unit);
         command.arg(s).arg(t).arg(r).arg(q).done();
         for (name, _) in OF_UNITS.iter().filter(|(_, extension)| has(extension)) {
-            describe_capability(emitter, *name);
+            capability::describe(emitter, *name);
         }
         es1_matrices::describe_of_unit(emitter);
     }
     gl::active_texture(active);
     emitter.command(GL_ACTIVE_TEXTURE).arg(active).done();
-}
-
-fn units() -> u32 {
-    gl::integer(GL_MAX_TEXTURE_UNITS).clamp(1, 32) as u32
 }
 
 /// Describes the texture environment of the active unit, with what extensions of these names add.
@@ -460,137 +445,12 @@ fn describe_rasterization(emitter: &mut Emitter) {
     }
 }
 
-/// A client array: its slot in the state, the command that sets it, its name, and what the command takes besides the stride.
-pub type ClientArray = (usize, u16, u32, Takes);
-
-/// Parameters of a command that sets a client array, besides the stride and the address.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Takes {
-    SizeAndType,
-    Type,
-    Nothing,
-}
-
-const CLIENT_ARRAYS: [ClientArray; 4] = [
-    (32, GL_VERTEX_POINTER, GL_VERTEX_ARRAY, Takes::SizeAndType),
-    (33, GL_NORMAL_POINTER, GL_NORMAL_ARRAY, Takes::Type),
-    (34, GL_COLOR_POINTER, GL_COLOR_ARRAY, Takes::SizeAndType),
-    (35, GL_POINT_SIZE_POINTER_OES, GL_POINT_SIZE_ARRAY_OES, Takes::Type),
-];
-/// Slot of the first unit's texture coordinates.
-const FIRST_COORDINATES: usize = 38;
-/// Arrays that the compatibility profile adds.
-const DESKTOP_ARRAYS: [ClientArray; 4] = [
-    (46, GL_FOG_COORD_POINTER, GL_FOG_COORD_ARRAY, Takes::Type),
-    (47, GL_SECONDARY_COLOR_POINTER, GL_SECONDARY_COLOR_ARRAY, Takes::SizeAndType),
-    (48, GL_INDEX_POINTER, GL_INDEX_ARRAY, Takes::Type),
-    (49, GL_EDGE_FLAG_POINTER, GL_EDGE_FLAG_ARRAY, Takes::Nothing),
-];
-
-/// Returns the client arrays of the compatibility profile, and the unit of those that are texture coordinates.
-pub fn client_arrays() -> impl Iterator<Item = (ClientArray, Option<u32>)> {
-    let all = CLIENT_ARRAYS.into_iter().chain(DESKTOP_ARRAYS).map(|array| (array, None));
-    all.chain((0..8).map(|unit| {
-        let slot = FIRST_COORDINATES + unit as usize;
-        ((slot, GL_TEX_COORD_POINTER, GL_TEXTURE_COORD_ARRAY, Takes::SizeAndType), Some(unit))
-    }))
-}
-
 /// Describes the vertex arrays, and the bindings of buffers.
 fn describe_arrays(emitter: &mut Emitter, arrays: &VertexArrays, context: &Context) {
-    describe_client_arrays(emitter, arrays, false);
+    client_arrays::describe(emitter, arrays, false);
     let buffers =
         [(GL_ARRAY_BUFFER, context.array_buffer), (GL_ELEMENT_ARRAY_BUFFER, arrays.element_buffer)];
     for (target, buffer) in buffers {
         emitter.command(GL_BIND_BUFFER).arg(target).arg(buffer.name() as u32).done();
-    }
-}
-
-/// Describes the client arrays. Leaves another array buffer bound.
-pub fn describe_client_arrays(emitter: &mut Emitter, arrays: &VertexArrays, is_desktop: bool) {
-    let others = DESKTOP_ARRAYS.into_iter().filter(|_| is_desktop);
-    for array in CLIENT_ARRAYS.into_iter().chain(others) {
-        describe_array(emitter, arrays, array);
-    }
-    let client_active = gl::integer(GL_CLIENT_ACTIVE_TEXTURE_NAME);
-    for unit in 0..units().min(8) {
-        let slot = FIRST_COORDINATES + unit as usize;
-        if is_set(arrays, slot) {
-            gl::client_active_texture(GL_TEXTURE0 + unit);
-            emitter.command(GL_CLIENT_ACTIVE_TEXTURE).arg(GL_TEXTURE0 + unit).done();
-            let (id, name) = (GL_TEX_COORD_POINTER, GL_TEXTURE_COORD_ARRAY);
-            describe_array(emitter, arrays, (slot, id, name, Takes::SizeAndType));
-        }
-    }
-    gl::client_active_texture(client_active.cast_unsigned());
-    emitter.command(GL_CLIENT_ACTIVE_TEXTURE).arg(client_active).done();
-}
-
-/// Describes those of the compatibility profile, whichever were enabled before. Leaves another array buffer bound.
-pub fn describe_client_arrays_again(emitter: &mut Emitter, arrays: &VertexArrays) {
-    let is_here = |array: &ClientArray| array.2 != GL_POINT_SIZE_ARRAY_OES;
-    for (_, _, array, _) in CLIENT_ARRAYS.into_iter().chain(DESKTOP_ARRAYS).filter(is_here) {
-        emitter.command(GL_DISABLE_CLIENT_STATE).arg(array).done();
-    }
-    for unit in 0..units().min(8) {
-        emitter.command(GL_CLIENT_ACTIVE_TEXTURE).arg(GL_TEXTURE0 + unit).done();
-        emitter.command(GL_DISABLE_CLIENT_STATE).arg(GL_TEXTURE_COORD_ARRAY).done();
-    }
-    describe_client_arrays(emitter, arrays, true);
-}
-
-/// Whether a client array is not as it was at first.
-pub fn has_client_arrays(arrays: &VertexArrays) -> bool {
-    (CLIENT_ARRAYS[0].0..=DESKTOP_ARRAYS[3].0).any(|slot| is_set(arrays, slot))
-}
-
-fn is_set(arrays: &VertexArrays, slot: usize) -> bool {
-    let (Some(attrib), Some(binding)) = (arrays.attribs.get(slot), arrays.binding_of(slot)) else {
-        return false;
-    };
-    *attrib != VertexAttrib::default() || *binding != VertexBinding::default()
-}
-
-fn describe_array(
-    emitter: &mut Emitter,
-    arrays: &VertexArrays,
-    (slot, id, array, takes): ClientArray,
-) {
-    let (Some(attrib), Some(binding)) = (arrays.attribs.get(slot), arrays.binding_of(slot)) else {
-        return;
-    };
-    if !is_set(arrays, slot) {
-        return;
-    }
-    emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(binding.buffer.name() as u32).done();
-    let command: Command<'_> = emitter.command(id);
-    let command = match takes {
-        Takes::SizeAndType => command.arg(attrib.size).arg(attrib.kind),
-        Takes::Type => command.arg(attrib.kind),
-        Takes::Nothing => command,
-    };
-    command.arg(passed_stride(array, attrib, binding)).arg(binding.offset).done();
-    if attrib.enabled {
-        emitter.command(GL_ENABLE_CLIENT_STATE).arg(array).done();
-    }
-}
-
-/// Returns the stride that the program has passed for an array: of texture coordinates, that of the active client unit. The state
-/// has the distance of two elements, for which 0 may have been passed.
-fn passed_stride(array: u32, attrib: &VertexAttrib, binding: &VertexBinding) -> i32 {
-    let name = match array {
-        GL_VERTEX_ARRAY => GL_VERTEX_ARRAY_STRIDE,
-        GL_NORMAL_ARRAY => GL_NORMAL_ARRAY_STRIDE,
-        GL_COLOR_ARRAY => GL_COLOR_ARRAY_STRIDE,
-        GL_TEXTURE_COORD_ARRAY => GL_TEXTURE_COORD_ARRAY_STRIDE,
-        GL_POINT_SIZE_ARRAY_OES => GL_POINT_SIZE_ARRAY_STRIDE_OES,
-        GL_FOG_COORD_ARRAY => GL_FOG_COORD_ARRAY_STRIDE,
-        GL_SECONDARY_COLOR_ARRAY => GL_SECONDARY_COLOR_ARRAY_STRIDE,
-        GL_INDEX_ARRAY => GL_INDEX_ARRAY_STRIDE,
-        _ => GL_EDGE_FLAG_ARRAY_STRIDE,
-    };
-    match binding.stride == attrib.bytes() {
-        true => gl::integer(name),
-        false => binding.stride,
     }
 }

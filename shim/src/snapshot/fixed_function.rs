@@ -15,7 +15,7 @@ use gapii_state::read_back::{Driver, NEVER, TRANSFERS};
 
 use super::emit::Emitter;
 use super::plain_pixels::Plain;
-use super::{assembly_programs, es1, es1_matrices, gl};
+use super::{assembly_programs, capability, client_arrays, es1, es1_matrices, gl};
 use crate::driver_calls::Gl;
 use crate::generated::ids;
 
@@ -96,7 +96,7 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
         return;
     };
     let has = |version| driver.is_at_least(NEVER, version);
-    es1::describe_client_arrays(emitter, context.arrays(), true);
+    client_arrays::describe(emitter, context.arrays(), true);
     leave_out_arrays(emitter, context);
     load_identity(emitter);
     let [has_position] = gl::booleans::<1>(GL_CURRENT_RASTER_POSITION_VALID);
@@ -208,17 +208,12 @@ pub fn describe_mode(emitter: &mut Emitter, context: &Context) {
 
 fn describe_capabilities(emitter: &mut Emitter, has: &impl Fn((u8, u8)) -> bool) {
     for (name, _) in CAPABILITIES.iter().filter(|(_, version)| has(*version)) {
-        describe_capability(emitter, *name);
+        capability::describe(emitter, *name);
     }
 }
 
-fn describe_capability(emitter: &mut Emitter, name: u32) {
-    let id = if gl::is_enabled(name) != 0 { ids::GL_ENABLE } else { ids::GL_DISABLE };
-    emitter.command(id).arg(name).done();
-}
-
 fn leave_out_arrays(emitter: &mut Emitter, context: &Context) {
-    let is_set = |arrays: &gapii_state::VertexArrays| es1::has_client_arrays(arrays);
+    let is_set = |arrays: &gapii_state::VertexArrays| client_arrays::has_any(arrays);
     let others = context.vertex_arrays.named().filter(|(it, _)| *it != context.vertex_array);
     let is_bound = context.vertex_array.is_some();
     let is_default_set = is_bound && is_set(&context.default_arrays);
@@ -350,7 +345,7 @@ fn describe_lighting(emitter: &mut Emitter, has: &impl Fn((u8, u8)) -> bool) {
         // SAFETY: an equation has four coefficients.
         unsafe { gl::get_clip_plane_doubles(plane, equation.as_mut_ptr()) };
         emitter.command(ids::GL_CLIP_PLANE).arg(plane).numbers(&equation).done();
-        describe_capability(emitter, plane);
+        capability::describe(emitter, plane);
     }
     es1::describe_fog(emitter);
     let [index] = gl::floats::<1>(GL_FOG_INDEX);
@@ -379,10 +374,10 @@ fn describe_units(emitter: &mut Emitter, driver: &Gl, matrices: Matrices) {
             describe_generation(emitter, coord);
         }
         for (name, _) in OF_UNITS.iter().filter(|(_, version)| has(*version)) {
-            describe_capability(emitter, *name);
+            capability::describe(emitter, *name);
         }
         if has((3, 1)) || driver.has("GL_ARB_texture_rectangle") {
-            describe_capability(emitter, GL_TEXTURE_RECTANGLE);
+            capability::describe(emitter, GL_TEXTURE_RECTANGLE);
         }
         if let Matrices::Described = matrices {
             es1_matrices::describe_of_unit(emitter);

@@ -16,7 +16,7 @@ use gapii_state::{DrawableKind, GlxDrawable, Process, Ref, Thread};
 
 use super::egl::Shares;
 use super::emit::Emitter;
-use super::like::{Config, Like, System, list};
+use super::like::{Config, Like, list};
 use super::{gl, x11};
 use crate::generated::ids;
 use crate::generated::ids::*;
@@ -193,44 +193,5 @@ impl Drawable {
         let attributes = self.attributes.as_ptr();
         let command = command.arg(attributes).reads(observe::attributes_to_i32(attributes, 0));
         command.returns(self.handle, []);
-    }
-}
-
-/// A context that is current on a thread although the program has destroyed it. GLX keeps it until another one is current.
-pub struct Destroyed {
-    /// With its handle, and that of the context to share with.
-    context: Option<(Like, u64, u64)>,
-}
-
-impl Destroyed {
-    /// Returns the destroyed context that is current on a thread through GLX.
-    pub fn of(thread: &Thread) -> Self {
-        let shares = Shares::of(&thread.process);
-        let state = thread.process.lock();
-        let object = thread.glx_context;
-        let is_destroyed = state.glx_contexts.find(object.name()) != object;
-        let context = state.glx_contexts.get(object).filter(|_| is_destroyed);
-        let share = shares.first_before(object.name());
-        let like = context.and_then(Like::of_glx);
-        Self { context: like.map(|like| (like, object.name(), share)) }
-    }
-
-    /// Whether there is one.
-    pub fn is_any(&self) -> bool {
-        self.context.is_some()
-    }
-
-    /// Makes it.
-    pub fn make(&self, emitter: &mut Emitter) {
-        if let Some((like, handle, share)) = &self.context {
-            like.make(emitter, *share, *handle);
-        }
-    }
-
-    /// Destroys it.
-    pub fn destroy(&self, emitter: &mut Emitter) {
-        if let Some((like, handle, _)) = &self.context {
-            System::Glx.destroy_context(emitter, like.display, *handle);
-        }
     }
 }

@@ -21,6 +21,7 @@
 mod allocations;
 mod aside;
 mod assembly_programs;
+mod attachments;
 mod attribute_stacks;
 mod block_reader;
 mod blocked_signals;
@@ -30,6 +31,9 @@ mod buffer_textures;
 mod buffer_writes;
 mod buffers;
 mod canvas;
+mod capability;
+pub mod client_arrays;
+mod color_buffers;
 mod context;
 mod copied;
 mod current;
@@ -37,11 +41,12 @@ mod data_store;
 mod default_textures;
 mod depth_numbers;
 mod desktop;
-mod draw_buffers;
+mod destroyed;
+mod detached;
 mod egl;
 mod egl_error;
 mod emit;
-pub mod es1;
+mod es1;
 mod es1_matrices;
 mod extension_objects;
 mod feedback;
@@ -62,6 +67,7 @@ mod image_handles;
 mod image_layer;
 mod image_storages;
 mod images;
+mod indexed_blending;
 mod kept_commands;
 mod labels;
 mod late_buffers;
@@ -76,6 +82,7 @@ mod lists;
 mod made;
 mod memory_objects;
 mod missing;
+mod nameless_attachments;
 mod owed;
 mod own_framebuffer;
 mod picture;
@@ -86,6 +93,7 @@ mod programs;
 mod queries;
 mod refusals;
 mod renderbuffers;
+mod rest;
 mod samplers;
 mod samples;
 mod set_aside;
@@ -107,6 +115,7 @@ mod texture_parameters;
 mod texture_units;
 mod textures;
 mod trial_links;
+mod turn;
 mod unclamped;
 mod uncut;
 mod unflushed;
@@ -118,18 +127,16 @@ mod viewports;
 mod window_rectangles;
 mod x11;
 
+use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicBool, AtomicU64};
-use std::time::{Duration, Instant};
 
-use crossbeam_utils::Backoff;
 use gapii_abi::app::API_LEVEL_ZERO;
 use gapii_abi::atom::{SUBJECT, SubjectKind};
 use gapii_recorder::Recorder;
 use gapii_state::gl::lists::is_busy;
 use gapii_state::{Context, Process, Thread as State};
 
-use crate::capture::{self, EPOCH};
+use crate::capture;
 use crate::driver_calls::Gl;
 use crate::environment;
 use crate::process;
@@ -140,29 +147,24 @@ use egl_error::KeptError;
 use emit::Emitter;
 pub use emit::subject;
 pub use owed::wait_until_sent;
+pub use rest::{describe_rest, is_incomplete, is_incomplete_in};
 use set_aside::SetAside;
 use sibling::{OnDemand, Sibling};
 use spare_context::SpareContext;
 use texture_parameters::Has;
+use turn::{OneAtATime, TOO_LONG, Turn};
 use unflushed::Stale;
 
 /// Epoch of the last capture whose stream describes the displays, contexts and surfaces of the process.
 static PROCESS_IN: AtomicU64 = AtomicU64::new(0);
 
-/// Set while a thread describes shared state. Other threads wait, so that their commands follow the description. Not a
-/// mutex, because a forked child must be able to clear it.
-static DESCRIBING: AtomicBool = AtomicBool::new(false);
 /// Numbers of the two subjects of a process: objects that are described before a context is current, and fences, which
 /// need one.
 const OBJECTS: u64 = 0;
 const FENCES: u64 = 1;
-/// Missing in the part of a thread that waited for [`DESCRIBING`] longer than the stall limit.
-const TOO_LONG: &str = "what a thread had: another one took too long to say what they share";
 /// Missing in a program that runs without monitoring.
 const ASLEEP: &str =
     "all that was there before: the program runs with --no-monitor, so nobody knows it";
-/// Interval at which a thread that waits longer checks [`DESCRIBING`].
-const LOOK_AGAIN: Duration = Duration::from_micros(100);
 
 /// A newer epoch has begun: the thread describes its state in that one.
 #[derive(Debug)]
@@ -259,60 +261,6 @@ pub fn arrive(epoch: u64) {
         gl::finish_program();
     }
     seat.know(epoch);
-}
-
-/// Whether there is still to be described what could not be read when the snapshot was made.
-pub fn is_incomplete() -> bool {
-    late_buffers::are_there() || attribute_stacks::are_there()
-}
-
-/// Whether the commands of this context have to come by [`describe_rest`].
-pub fn is_incomplete_in(context: &Context) -> bool {
-    late_buffers::are_in_group(context) || attribute_stacks::are_in(context)
-}
-
-/// Writes what could not be read when the snapshot was made, if it can be read now. Before a command of the thread's context.
-pub fn describe_rest(recorder: &mut Recorder, state: &mut State, epoch: u64) {
-    let Some(context) = state.context.as_deref() else { return };
-    if !is_incomplete_in(context) {
-        return;
-    }
-    let _error = KeptError::begin(state);
-    if late_buffers::are_in_group(context) {
-        describe_late_buffers(recorder, &state.process, context, epoch);
-    }
-    if attribute_stacks::are_in(context)
-        && let Some(popped) = attribute_stacks::take_popped(context)
-    {
-        let mut emitter = Emitter::new(recorder);
-        match OneAtATime::wait(epoch) {
-            Turn::Mine(_alone) => {
-                let aside = SetAside::begin();
-                popped.describe(&mut emitter, &state.process, context, &aside.unclamped);
-            }
-            Turn::Outdated => {}
-            Turn::TooLong => emitter.leave_out(TOO_LONG),
-        }
-        emitter.finish();
-    }
-}
-
-fn describe_late_buffers(
-    recorder: &mut Recorder,
-    process: &Process,
-    context: &Context,
-    epoch: u64,
-) {
-    // Commands that come by here meanwhile wait, so that none of them changes what is read.
-    let Turn::Mine(_alone) = OneAtATime::wait(epoch) else { return };
-    let due = late_buffers::due(context);
-    if !due.is_empty() {
-        let mut emitter = Emitter::new(recorder);
-        let _aside = SetAside::begin();
-        let done = late_contents::describe(&mut emitter, process, context, due);
-        emitter.finish();
-        late_buffers::forget(&done);
-    }
 }
 
 /// Whether the shim tracked no state before the capture of this epoch.
@@ -543,52 +491,8 @@ fn describe_own(
 
 /// For a forked child: the thread that described shared state does not exist in it.
 pub fn forget() {
-    DESCRIBING.store(false, Relaxed);
+    turn::forget();
     PROCESS_IN.store(0, Relaxed);
     sibling::forget_idle();
     owed::forget();
-}
-
-/// Holds [`DESCRIBING`] until it is dropped.
-struct OneAtATime;
-
-/// How a thread's wait for its turn to describe ended.
-enum Turn {
-    /// No other thread describes anything.
-    Mine(OneAtATime),
-    /// A newer epoch has begun. Threads that have described their state in it may be in the driver, so nothing is
-    /// described in the older one any more.
-    Outdated,
-    /// The thread that describes takes longer than a full ring may.
-    TooLong,
-}
-
-impl OneAtATime {
-    fn wait(epoch: u64) -> Turn {
-        let (backoff, began) = (Backoff::new(), Instant::now());
-        while DESCRIBING.swap(true, Acquire) {
-            if EPOCH.now() != epoch {
-                return Turn::Outdated;
-            }
-            if began.elapsed() >= capture::stall_limit() {
-                return Turn::TooLong;
-            }
-            match backoff.is_completed() {
-                true => std::thread::sleep(LOOK_AGAIN),
-                false => backoff.snooze(),
-            }
-        }
-        let mine = Self;
-        match EPOCH.now() == epoch {
-            true => Turn::Mine(mine),
-            false => Turn::Outdated,
-        }
-    }
-}
-
-impl Drop for OneAtATime {
-    fn drop(&mut self) {
-        sibling::end_idle();
-        DESCRIBING.store(false, Release);
-    }
 }

@@ -15,7 +15,7 @@ use gapii_state::{
 };
 
 use super::emit::Emitter;
-use super::{es1, gl, identity, spare};
+use super::{capability, client_arrays, gl, identity, spare};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
@@ -78,12 +78,10 @@ pub fn describe_again(emitter: &mut Emitter, context: &Context) {
     };
     let array_buffer = describing.name(context.array_buffer);
     describing.describe(emitter);
-    es1::describe_client_arrays_again(emitter, context.arrays());
+    client_arrays::describe_again(emitter, context.arrays());
     emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(array_buffer).done();
     if context.has((3, 1), (3, 1)) {
-        let is_enabled = gl::is_enabled(GL_PRIMITIVE_RESTART) != 0;
-        let id = if is_enabled { GL_ENABLE } else { GL_DISABLE };
-        emitter.command(id).arg(GL_PRIMITIVE_RESTART).done();
+        capability::describe(emitter, GL_PRIMITIVE_RESTART);
         let index = gl::integer(constants::GL_PRIMITIVE_RESTART_INDEX);
         emitter.command(GL_PRIMITIVE_RESTART_INDEX).arg(index).done();
     }
@@ -179,12 +177,10 @@ impl<'a> Describing<'a> {
         if self.is_separate && (stride, pointer) == (0, 0) && binding.offset != 0 {
             return;
         }
-        // Nothing else than a pointer command has set the array, so the state has the values. The driver knows whether
-        // the stride was passed as 0; drivers cut a large one to 16 bits.
         let (stride, pointer) = match self.is_separate {
             true => (stride, pointer),
-            false if stride == 0 && binding.stride == attrib.bytes() => (0, binding.offset),
-            false => (binding.stride, binding.offset),
+            // Nothing else than a pointer command has set the array, so the state has the values.
+            false => (client_arrays::passed_stride(attrib, binding, || stride), binding.offset),
         };
         // The buffer's name was deleted while the array was bound, which took the buffer out of it. A vertex array object
         // takes no address without a buffer.
