@@ -54,6 +54,7 @@ pub struct Known {
 }
 
 impl Known {
+    /// Takes all of it from the state.
     pub fn of(buffer: &Buffer) -> Self {
         Self {
             size: buffer.size,

@@ -125,6 +125,7 @@ impl<'r> Emitter<'r> {
         self.command(GL_GET_FLOATV).arg(name).arg(address).returns((), [answer]);
     }
 
+    /// Begins a command, which is written when it is [done](Command::done) or [returns](Command::returns).
     pub fn command(&mut self, id: u16) -> Command<'_> {
         let (fixed, reads) = ([0; FIXED_WORDS], [None; READS_MAX]);
         Command { recorder: self.recorder, id, fixed, fixed_bytes: 0, reads }

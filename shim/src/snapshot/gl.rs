@@ -93,6 +93,7 @@ pub fn texture_view(target: u32, viewed: u32, format: u32) -> Option<u32> {
     Some(texture)
 }
 
+/// Deletes a texture.
 pub fn delete_texture(texture: u32) {
     // SAFETY: one name.
     unsafe { delete_textures(1, &raw const texture) };
@@ -107,6 +108,7 @@ pub fn new_framebuffer(target: u32) -> u32 {
     framebuffer
 }
 
+/// Deletes a framebuffer.
 pub fn delete_framebuffer(framebuffer: u32) {
     // SAFETY: one name.
     unsafe { delete_framebuffers(1, &raw const framebuffer) };

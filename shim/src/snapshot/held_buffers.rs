@@ -80,63 +80,72 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
     }
     let sibling = Sibling::begin(process, context.handle).filter(|_| context.has((3, 0), (3, 1)));
     let mut reader = None;
-    for Held { buffer, holders } in held {
-        let name = buffer.name() as u32;
-        let known = {
-            let group = context.group.lock();
-            group.buffers.get(buffer).map(|it| (Known::of(it), it.mapped_at_deletion))
-        };
-        let Some((known, mapped_at_deletion)) = known else {
-            // The state keeps a limited number of deleted objects.
-            emitter.leave_out_of("a deleted buffer that is still in use, once called", name);
-            continue;
-        };
-        let ask = Known::asked_where_bound;
-        let asked =
-            holders.iter().find_map(|it| it.with_target(context, buffer.name(), ask).flatten());
-        let may_be_mapped = asked.is_none() && mapped_at_deletion;
-        let known = asked.unwrap_or(known);
-        let is_first = identity::is_first(context, Kind::Buffer, buffer);
-        // A texture or another context that holds it may have shown a part of it.
-        if !is_first && !identity::take_part(context, Kind::Buffer, buffer) {
-            continue;
+    for Held { buffer, holders } in &held {
+        describe_one(emitter, context, sibling.as_ref(), (*buffer, holders), &mut reader);
+    }
+}
+
+/// Makes and fills a nameless buffer that these holders have, as far as the stream does not have it yet.
+fn describe_one<'a>(
+    emitter: &mut Emitter,
+    context: &'a Context,
+    sibling: Option<&'a Sibling>,
+    (buffer, holders): (Ref<Buffer>, &[Holder]),
+    reader: &mut Option<VertexReader<'a>>,
+) {
+    let name = buffer.name() as u32;
+    let known = {
+        let group = context.group.lock();
+        group.buffers.get(buffer).map(|it| (Known::of(it), it.mapped_at_deletion))
+    };
+    let Some((known, mapped_at_deletion)) = known else {
+        // The state keeps a limited number of deleted objects.
+        emitter.leave_out_of("a deleted buffer that is still in use, once called", name);
+        return;
+    };
+    let ask = Known::asked_where_bound;
+    let asked = holders.iter().find_map(|it| it.with_target(context, buffer.name(), ask).flatten());
+    let may_be_mapped = asked.is_none() && mapped_at_deletion;
+    let known = asked.unwrap_or(known);
+    let is_first = identity::is_first(context, Kind::Buffer, buffer);
+    // A texture or another context that holds it may have shown a part of it.
+    if !is_first && !identity::take_part(context, Kind::Buffer, buffer) {
+        return;
+    }
+    let spare = identity::spare_name(buffer);
+    if is_first {
+        emitter.make(GL_GEN_BUFFERS, spare);
+    }
+    emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(spare).done();
+    if known.size() == 0 {
+        return;
+    }
+    if known.is_locked() {
+        if !is_first || !buffers::describe_locked(emitter, context, &known) {
+            let what = "the contents outside of the mapped part of a deleted buffer, once called";
+            emitter.leave_out_of(what, name);
         }
-        let spare = identity::spare_name(buffer);
-        if is_first {
-            emitter.make(GL_GEN_BUFFERS, spare);
-        }
-        emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(spare).done();
-        if known.size() == 0 {
-            continue;
-        }
-        if known.is_locked() {
-            if !is_first || !buffers::describe_locked(emitter, context, &known) {
-                let what =
-                    "the contents outside of the mapped part of a deleted buffer, once called";
-                emitter.leave_out_of(what, name);
-            }
-            continue;
-        }
-        let mut contents = Contents::default();
-        // A draw that reads a buffer which is mapped is an error.
-        if let Some(sibling) = sibling.as_ref().filter(|_| !may_be_mapped) {
-            let whose = (buffer.name(), &holders[..]);
-            contents.read(context, sibling, whose, known.size(), &mut reader);
-        }
-        let bytes = contents.found.bytes.as_slice();
-        if is_first {
-            let at = if bytes.is_empty() { 0 } else { bytes.as_ptr() as u64 };
-            buffers::define(emitter, &known, known.at(at));
-            buffers::map(emitter, context, &known);
-        } else {
-            contents.found.describe(emitter, known.way());
-        }
-        if !contents.found.is_whole() || bytes.is_empty() {
-            identity::note_part(context, Kind::Buffer, buffer);
-        }
-        if contents.lacks_any {
-            emitter.leave_out_of("the contents of a deleted buffer, once called", name);
-        }
+        return;
+    }
+    let mut contents = Contents::default();
+    // A draw that reads a buffer which is mapped is an error.
+    if let Some(sibling) = sibling.filter(|_| !may_be_mapped) {
+        let whose = (buffer.name(), holders);
+        contents.read(context, sibling, whose, known.size(), reader);
+    }
+    let bytes = contents.found.bytes.as_slice();
+    if is_first {
+        let at = if bytes.is_empty() { 0 } else { bytes.as_ptr() as u64 };
+        buffers::define(emitter, &known, known.at(at));
+        buffers::map(emitter, context, &known);
+    } else {
+        contents.found.describe(emitter, known.way());
+    }
+    if !contents.found.is_whole() || bytes.is_empty() {
+        identity::note_part(context, Kind::Buffer, buffer);
+    }
+    if contents.lacks_any {
+        emitter.leave_out_of("the contents of a deleted buffer, once called", name);
     }
 }
 

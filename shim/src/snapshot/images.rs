@@ -41,6 +41,7 @@ use crate::generated::ids::*;
 
 const EGL_CONTEXT_MAJOR_VERSION: u32 = constants::EGL_CONTEXT_MAJOR_VERSION;
 const EGL_CONTEXT_MINOR_VERSION: u32 = constants::EGL_CONTEXT_MINOR_VERSION;
+
 /// Describes the process' EGL images, and all objects that share storage with them.
 pub fn describe(emitter: &mut Emitter, thread: &Thread, epoch: u64) {
     let process = &*thread.process;
@@ -395,14 +396,8 @@ impl OfGroup {
         (root, format): (&Root, u32),
         made: &mut BTreeSet<(u32, bool)>,
     ) {
-        let sibling = self.sibling.as_ref();
         if root.target == EGL_GL_RENDERBUFFER {
-            let Some(mut known) = self.renderbuffer(root.name) else { return };
-            emitter.make(GL_GEN_RENDERBUFFERS, root.name);
-            // Mesa 22.3 has an unsized format for a renderbuffer of an image.
-            known.format = if format == 0 { known.format } else { format };
-            known.describe(emitter, sibling.filter(|_| self.is_es3));
-            return;
+            return self.describe_renderbuffer(emitter, root.name, format);
         }
         let (known, viewed, original, has_mipmaps) = {
             let group = self.group.lock();
@@ -425,6 +420,7 @@ impl OfGroup {
             emitter.leave_out_of("all of texture", root.name);
             return;
         };
+        let sibling = self.sibling.as_ref();
         let mut describing = Describing { emitter, has, sibling, context: None };
         let Some(original) = original else {
             if viewed.is_some() {
@@ -453,6 +449,15 @@ impl OfGroup {
         }
         describing.emitter.make(GL_GEN_TEXTURES, root.name);
         describing.only_view(&known);
+    }
+
+    /// Makes a renderbuffer with its pixels. `format` is that of the storage, 0 if it is unknown.
+    fn describe_renderbuffer(&self, emitter: &mut Emitter, name: u32, format: u32) {
+        let Some(mut known) = self.renderbuffer(name) else { return };
+        emitter.make(GL_GEN_RENDERBUFFERS, name);
+        // Mesa 22.3 has an unsized format for a renderbuffer of an image.
+        known.format = if format == 0 { known.format } else { format };
+        known.describe(emitter, self.sibling.as_ref().filter(|_| self.is_es3));
     }
 
     /// Makes a view that is deleted again under the spare name, of its original. The original is made before, unless it is in
