@@ -12,6 +12,10 @@ use crate::random::Random;
 use crate::search::generate::{aliases, direct};
 use crate::search::shaders::Recipe;
 
+/// Threads of a program, which make steps in turn.
+pub const THREADS: usize = 3;
+/// Contexts of a program at most, destroyed ones included.
+pub const CONTEXTS: usize = 3;
 /// Attributes and vertex bindings that programs use.
 pub const ATTRIBUTES: usize = 6;
 pub const UNITS: usize = 3;
@@ -21,8 +25,9 @@ pub const BLOCKS: usize = 3;
 pub const CLIENT_BYTES: usize = 16 * 256 + 16;
 
 /// The API of a context.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Api {
+    #[default]
     Es,
     /// OpenGL, core profile.
     Core,
@@ -47,7 +52,7 @@ pub struct World {
     /// Thread of the next steps.
     pub thread: usize,
     /// Context of each thread.
-    pub current: [Option<usize>; 3],
+    pub current: [Option<usize>; THREADS],
     /// Whether steps may come in other forms that do the same: not those of the ending, which other states than the model's
     /// follow.
     pub varies: bool,
@@ -67,7 +72,7 @@ pub struct World {
     pub images: Vec<Image>,
     pub egl_syncs: Vec<usize>,
     /// Threads whose API of EGL is OpenGL.
-    binds_desktop: [bool; 3],
+    binds_desktop: [bool; THREADS],
     counts: BTreeMap<char, usize>,
     seeds: u64,
 }
@@ -91,6 +96,7 @@ pub struct Group {
     pub chosen_names: u32,
 }
 
+#[derive(Default)]
 pub struct Context {
     pub group: usize,
     /// The surface that it draws to.
@@ -313,7 +319,7 @@ impl World {
             random,
             steps: Vec::new(),
             thread: 0,
-            current: [None; 3],
+            current: [None; THREADS],
             varies: false,
             transfers_pixels,
             contexts: Vec::new(),
@@ -327,7 +333,7 @@ impl World {
             programs: Vec::new(),
             images: Vec::new(),
             egl_syncs: Vec::new(),
-            binds_desktop: [false; 3],
+            binds_desktop: [false; THREADS],
             counts: BTreeMap::new(),
             seeds: 0,
         }

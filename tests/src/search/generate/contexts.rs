@@ -2,7 +2,7 @@
 
 use crate::search::generate::pbuffers;
 use crate::search::generate::vertices;
-use crate::search::world::{Api, Context, Group, Kind, VertexArray, World};
+use crate::search::world::{Api, CONTEXTS, Context, Group, Kind, VertexArray, World};
 
 /// The first contexts: one or two, made and current on the first thread.
 pub fn begin(world: &mut World) {
@@ -14,7 +14,7 @@ pub fn begin(world: &mut World) {
 
 /// Makes another context, in a group of its own or sharing with another, and makes it current.
 pub fn make(world: &mut World) -> bool {
-    if world.contexts.len() >= 3 || is_busy(world) {
+    if world.contexts.len() >= CONTEXTS || is_busy(world) {
         return false;
     }
     let living = living(world);
@@ -52,6 +52,9 @@ pub fn destroy(world: &mut World) -> bool {
     true
 }
 
+/// Versions of contexts of OpenGL ES, besides 1.1.
+const ES: &[(u8, u8)] = &[(2, 0), (3, 0), (3, 1), (3, 1), (3, 2), (3, 2), (3, 2)];
+
 /// Versions of contexts of OpenGL. Mesa makes one of the latest version of the profile, whatever it is asked for.
 const DESKTOP: &[(Api, (u8, u8), &str)] = &[
     (Api::Compatibility, (2, 1), ""),
@@ -64,16 +67,14 @@ const DESKTOP: &[(Api, (u8, u8), &str)] = &[
     (Api::Core, (4, 3), "EGL_CONTEXT_OPENGL_FORWARD_COMPATIBLE,1,"),
 ];
 
+/// Makes a context of a random version with a surface of its own, which is cleared, and makes both current.
 fn create(world: &mut World, share: Option<usize>) {
     world.bind_api();
     let (api, asked, attributes) = match world.kind {
         Kind::Desktop => world.one_of(DESKTOP),
         Kind::Es => match world.chance(12) {
             true => (Api::Es, (1, 1), ""),
-            false => {
-                let versions = [(2, 0), (3, 0), (3, 1), (3, 1), (3, 2), (3, 2), (3, 2)];
-                (Api::Es, world.one_of(&versions), "")
-            }
+            false => (Api::Es, world.one_of(ES), ""),
         },
     };
     // Mesa's contexts of OpenGL have the commands of OpenGL ES.
@@ -97,46 +98,9 @@ fn create(world: &mut World, share: Option<usize>) {
     let surface = pbuffers::pbuffer(world, "");
     world.vertex_arrays.push(VertexArray::new());
     let default_array = world.vertex_arrays.len() - 1;
-    world.contexts.push(Context {
-        group,
-        surface,
-        reads_from: None,
-        has_no_surface: false,
-        has_lost_surface: false,
-        is_destroyed: false,
-        api,
-        version,
-        bound: Default::default(),
-        buffers: Default::default(),
-        blocks: Default::default(),
-        blocks_bound: Default::default(),
-        default_array,
-        array: default_array,
-        array_bound: 0,
-        named_arrays: Vec::new(),
-        unit: 0,
-        client_unit: 0,
-        client_arrays: Default::default(),
-        textures: Default::default(),
-        framebuffer: None,
-        named_framebuffers: Vec::new(),
-        program: None,
-        executable: Default::default(),
-        drawn: Default::default(),
-        has_lost_shaders: false,
-        pipelines: Vec::new(),
-        pipeline: None,
-        feedbacks: Vec::new(),
-        feedback_active: false,
-        feedback_paused: false,
-        feedback_buffer: None,
-        queries: Vec::new(),
-        active_query: None,
-        is_conditional: false,
-        debug_groups: 0,
-        saved: 0,
-        sampled_framebuffers: Vec::new(),
-    });
+    let array = default_array;
+    let made = Context { group, surface, api, version, default_array, array, ..<_>::default() };
+    world.contexts.push(made);
     make_current(world, number - 1);
     world.step("glDisable GL_DITHER");
     world.step("glClearColor 0.25f 0.5f 0.75f 1f");

@@ -2,7 +2,7 @@
 
 use crate::search::generate::framebuffers::settle_read_buffer;
 use crate::search::generate::textures::{FORMATS, new_texture};
-use crate::search::world::{Texture, World};
+use crate::search::world::{Api, Texture, World};
 
 /// Sides of the rectangles that are copied, which all images hold.
 const SIDE: usize = 4;
@@ -21,9 +21,16 @@ fn target(world: &mut World) -> Option<usize> {
     (is_plain && !is_source).then_some(texture)
 }
 
+/// Whether textures get all that is copied from the framebuffer. While glPixelTransfer changes pixels, Mesa 22.3 copies one row of a
+/// surface and leaves the others undefined.
+fn gets_all(world: &World) -> bool {
+    let is_surface = world.here().framebuffer.is_none();
+    !(is_surface && world.transfers_pixels && world.api() == Api::Compatibility)
+}
+
 /// Copies from the framebuffer to a texture.
 pub fn from_framebuffer(world: &mut World) -> bool {
-    if target(world).is_none() || world.draws_integers() {
+    if target(world).is_none() || world.draws_integers() || !gets_all(world) {
         return false;
     }
     settle_read_buffer(world);
@@ -50,7 +57,7 @@ pub fn define(world: &mut World) -> bool {
     };
     let former = world.textures[texture].clone();
     // Without a surface there is nothing to copy from, and Mesa 22.3 may crash.
-    if world.here().has_no_surface {
+    if world.here().has_no_surface || !gets_all(world) {
         return false;
     }
     // In Mesa 22.3 a texture that is defined again with the same size and format still shares storage with EGL images of it. One

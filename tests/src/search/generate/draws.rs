@@ -37,36 +37,7 @@ pub fn draw(world: &mut World) -> bool {
         0 if elements.is_some_and(|buffer| world.buffers[buffer].size >= 64)
             && !world.is_feeding_back() =>
         {
-            let way = match world.version() {
-                version if version >= (3, 2) => world.below(10),
-                version if version >= (3, 0) => world.below(3),
-                _ => 0,
-            };
-            world.step(match way {
-                1 => format!("glDrawRangeElements {mode} 0 255 {count} GL_UNSIGNED_BYTE 4"),
-                2 => format!("glDrawElementsInstanced {mode} {count} GL_UNSIGNED_BYTE 4 2"),
-                3 => format!("glDrawElementsBaseVertex {mode} {count} GL_UNSIGNED_BYTE 4 1"),
-                4 => format!(
-                    "glDrawRangeElementsBaseVertex {mode} 0 255 {count} GL_UNSIGNED_BYTE 4 1"
-                ),
-                5 => format!(
-                    "glDrawElementsInstancedBaseVertex {mode} {count} GL_UNSIGNED_BYTE 4 2 1"
-                ),
-                6 => format!(
-                    "glDrawElementsInstancedBaseInstanceEXT {mode} {count} GL_UNSIGNED_BYTE 4 2 1"
-                ),
-                7 => format!(
-                    "glDrawElementsInstancedBaseVertexBaseInstanceEXT {mode} {count} GL_UNSIGNED_BYTE 4 2 1 1"
-                ),
-                // The offsets are of 64 bits.
-                8 => format!(
-                    "glMultiDrawElementsEXT {mode} ints:{count},3 GL_UNSIGNED_BYTE ints:4,0,0,0 2"
-                ),
-                9 => format!(
-                    "glMultiDrawElementsBaseVertexEXT {mode} ints:{count},3 GL_UNSIGNED_BYTE ints:4,0,0,0 2 ints:0,1"
-                ),
-                _ => format!("glDrawElements {mode} {count} GL_UNSIGNED_BYTE 4"),
-            });
+            draw_elements(world, mode, count);
         }
         1 if world.version() >= (3, 0) => {
             let way = world.below(4);
@@ -84,6 +55,40 @@ pub fn draw(world: &mut World) -> bool {
     world.step("? glGetError");
     read_pixels(world);
     true
+}
+
+/// Draws with the bound indices, in one of the ways that the version has.
+fn draw_elements(world: &mut World, mode: &str, count: usize) {
+    let way = match world.version() {
+        version if version >= (3, 2) => world.below(10),
+        version if version >= (3, 0) => world.below(3),
+        _ => 0,
+    };
+    world.step(match way {
+        1 => format!("glDrawRangeElements {mode} 0 255 {count} GL_UNSIGNED_BYTE 4"),
+        2 => format!("glDrawElementsInstanced {mode} {count} GL_UNSIGNED_BYTE 4 2"),
+        3 => format!("glDrawElementsBaseVertex {mode} {count} GL_UNSIGNED_BYTE 4 1"),
+        4 => format!(
+            "glDrawRangeElementsBaseVertex {mode} 0 255 {count} GL_UNSIGNED_BYTE 4 1"
+        ),
+        5 => format!(
+            "glDrawElementsInstancedBaseVertex {mode} {count} GL_UNSIGNED_BYTE 4 2 1"
+        ),
+        6 => format!(
+            "glDrawElementsInstancedBaseInstanceEXT {mode} {count} GL_UNSIGNED_BYTE 4 2 1"
+        ),
+        7 => format!(
+            "glDrawElementsInstancedBaseVertexBaseInstanceEXT {mode} {count} GL_UNSIGNED_BYTE 4 2 1 1"
+        ),
+        // The offsets are of 64 bits.
+        8 => format!(
+            "glMultiDrawElementsEXT {mode} ints:{count},3 GL_UNSIGNED_BYTE ints:4,0,0,0 2"
+        ),
+        9 => format!(
+            "glMultiDrawElementsBaseVertexEXT {mode} ints:{count},3 GL_UNSIGNED_BYTE ints:4,0,0,0 2 ints:0,1"
+        ),
+        _ => format!("glDrawElements {mode} {count} GL_UNSIGNED_BYTE 4"),
+    });
 }
 
 fn read_pixels(world: &mut World) {

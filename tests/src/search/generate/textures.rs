@@ -305,39 +305,13 @@ fn define(world: &mut World, texture: usize) {
     let is_immutable = world.version() >= (3, 0) && is_new && is_named && world.chance(50);
     let it = &FORMATS[format];
     if is_immutable {
-        match is_layered(target) {
-            true => world.step(format!(
-                "glTexStorage3D {target} {levels} {} {side} {height} {depth}",
-                it.sized
-            )),
-            false => {
-                world.step(format!("glTexStorage2D {target} {levels} {} {side} {height}", it.sized))
-            }
-        }
+        allocate(world, it, target, size, levels);
         // Mesa 22.3 goes on to sample what it took in place of the texture without storage, until something else changes, as by
         // the beginning of a capture.
         world.step(format!("glBindTexture {target} 0"));
         world.step(format!("glBindTexture {target} t{texture}"));
     } else {
-        let inner = if world.version() < (3, 0) { it.format } else { it.sized };
-        for level in 0..levels {
-            let (w, h) = ((side >> level).max(1), (height >> level).max(1));
-            let d = if target == "GL_TEXTURE_3D" { (depth >> level).max(1) } else { depth };
-            for face in faces(target) {
-                let seed = world.seed();
-                let length = upload_bytes((w, h, d), it.bytes);
-                match is_layered(target) {
-                    true => world.step(format!(
-                        "glTexImage3D {face} {level} {inner} {w} {h} {d} 0 {} {} bytes:{length}:{seed}",
-                        it.format, it.kind
-                    )),
-                    false => world.step(format!(
-                        "glTexImage2D {face} {level} {inner} {w} {h} 0 {} {} bytes:{length}:{seed}",
-                        it.format, it.kind
-                    )),
-                }
-            }
-        }
+        define_images(world, it, target, size, levels);
     }
     // Defining storage leaves views and images with the old one.
     let storage = world.count('#');
@@ -359,6 +333,52 @@ fn define(world: &mut World, texture: usize) {
     };
     if is_immutable {
         fill(world, texture);
+    }
+}
+
+/// Gives the bound texture immutable storage.
+fn allocate(
+    world: &mut World,
+    it: &Format,
+    target: &str,
+    (side, height, depth): (u32, u32, u32),
+    levels: u32,
+) {
+    match is_layered(target) {
+        true => world
+            .step(format!("glTexStorage3D {target} {levels} {} {side} {height} {depth}", it.sized)),
+        false => {
+            world.step(format!("glTexStorage2D {target} {levels} {} {side} {height}", it.sized))
+        }
+    }
+}
+
+/// Gives the bound texture images with data, level by level.
+fn define_images(
+    world: &mut World,
+    it: &Format,
+    target: &str,
+    (side, height, depth): (u32, u32, u32),
+    levels: u32,
+) {
+    let inner = if world.version() < (3, 0) { it.format } else { it.sized };
+    for level in 0..levels {
+        let (w, h) = ((side >> level).max(1), (height >> level).max(1));
+        let d = if target == "GL_TEXTURE_3D" { (depth >> level).max(1) } else { depth };
+        for face in faces(target) {
+            let seed = world.seed();
+            let length = upload_bytes((w, h, d), it.bytes);
+            match is_layered(target) {
+                true => world.step(format!(
+                    "glTexImage3D {face} {level} {inner} {w} {h} {d} 0 {} {} bytes:{length}:{seed}",
+                    it.format, it.kind
+                )),
+                false => world.step(format!(
+                    "glTexImage2D {face} {level} {inner} {w} {h} 0 {} {} bytes:{length}:{seed}",
+                    it.format, it.kind
+                )),
+            }
+        }
     }
 }
 
