@@ -1,5 +1,5 @@
-//! Framebuffers of a context: their [attachments](super::attachments), [color buffers](super::color_buffers) and parameters. A
-//! deleted object that is still attached is made as [`super::nameless_attachments`] says.
+//! Framebuffers of a context: their attachments (`attachments.rs`), color buffers (`color_buffers.rs`) and parameters. A deleted
+//! object that is still attached is made under a spare name (`nameless_attachments.rs`).
 
 use gapii_commands::constants::{
     GL_DRAW_FRAMEBUFFER, GL_FRAMEBUFFER, GL_FRAMEBUFFER_BINDING,
