@@ -42,6 +42,11 @@ fn two_blobs() -> (Writer, [Vec<u8>; 2]) {
     (w, blobs)
 }
 
+/// The file of two blobs.
+pub fn two_blobs_file() -> Vec<u8> {
+    ended(two_blobs().0).finish()
+}
+
 fn ended(mut w: Writer) -> Writer {
     w.end(EndReason::Stop, Vec::new());
     w
