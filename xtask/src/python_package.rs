@@ -74,7 +74,7 @@ pub fn run() -> anyhow::Result<()> {
     let mut tests = Command::new(&python);
     // In another folder than `python/`, where Python would find the package without its compiled part.
     tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).arg(&ours).current_dir(&folder);
-    tests.env("GAPII_CTL", tool()).env("GAPII_TRACES", &traces);
+    tests.env("GAPII_CTL", tool()).env("GAPII_TRACES", &traces).env("GAPII_LONG_TRACE", &long);
     tests.env("GAPII_PROGRAM", folder.join("animation")).env("GAPII_ENDLESS_PROGRAM", endless);
     tests.env("EGL_PLATFORM", "surfaceless");
     step::run(tests.env("PYTHONDONTWRITEBYTECODE", "1"))?;
