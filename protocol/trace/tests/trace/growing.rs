@@ -8,7 +8,7 @@ use std::rc::Rc;
 use gapii_trace::{Command, Commands, TraceReader};
 use proptest::prelude::*;
 
-use crate::blobs::two_blobs_file;
+use crate::blobs::{blobs_in_turn_file, two_blobs_file};
 use crate::descriptions::described_by_another_build;
 use crate::resuming::{step, written};
 use crate::writer::{line, open};
@@ -94,10 +94,11 @@ fn check(file: &[u8], lengths: &[usize]) -> usize {
 
 #[test]
 fn commands_with_blobs_of_earlier_blocks_come_before_the_end() {
-    let file = two_blobs_file();
-    let every = |by: usize| (0..file.len()).step_by(by).collect::<Vec<_>>();
-    for by in [1, 7, 100] {
-        assert!(check(&file, &every(by)) > 2);
+    for file in [two_blobs_file(), blobs_in_turn_file()] {
+        let every = |by: usize| (0..file.len()).step_by(by).collect::<Vec<_>>();
+        for by in [1, 7, 100] {
+            assert!(check(&file, &every(by)) > 2);
+        }
     }
 }
 
