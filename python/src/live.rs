@@ -13,7 +13,7 @@ use std::thread;
 use gapii_analysis::object_names::ObjectNames;
 use gapii_trace::parallel::Choice;
 use gapii_trace::reader::OpenError;
-use gapii_trace::{Commands, Description, FileAt, TraceReader};
+use gapii_trace::{Commands, Description, FileAt, Tail, TraceReader};
 
 use crate::command::Batch;
 use crate::failure::Failure;
@@ -85,11 +85,9 @@ impl Live {
         started.map_err(unreadable)?;
         let (selection, is_strict) = (self.selection, self.is_strict);
         Stream::of(NAME, move |batches| {
-            read(&source, &progress, &selection, batches)?;
-            match is_strict {
-                true => judge(&source),
-                false => Ok(()),
-            }
+            let tail = read(&source, &progress, &selection, batches)?;
+            let failure = tail.and_then(|tail| Failure::of_tail(NAME, &tail));
+            failure.filter(|_| is_strict).map_or(Ok(()), Err)
         })
     }
 }
@@ -134,13 +132,13 @@ fn copy(mut pipe: File, mut spool: File, progress: &Progress) -> io::Result<()> 
     }
 }
 
-/// Sends the commands of a spool until its capture ends, or nobody takes them.
+/// Sends the commands of a spool until its capture ends. Returns how the trace ends; `None` if nobody takes the commands.
 fn read(
     source: &Source,
     progress: &Progress,
     selection: &Selection,
     batches: &Batches<Batch>,
-) -> Result<(), Failure> {
+) -> Result<Option<Tail>, Failure> {
     let unreadable = |error: io::Error| Failure::unreadable(NAME, &error);
     let again = || source.again().map_err(unreadable);
     let mut seen = 0;
@@ -164,7 +162,7 @@ fn read(
     let mut commands = reader.commands().map_err(unreadable)?;
     loop {
         if !sending.all(|commands| commands.advance_so_far(), &mut commands)? {
-            return Ok(());
+            return Ok(None);
         }
         let unfinished = commands.leave();
         let (bytes, is_all) = progress.beyond(seen)?;
@@ -178,7 +176,11 @@ fn read(
         commands = reader.go_on(unfinished).map_err(unreadable)?;
         if is_all {
             sending.all(|commands| commands.advance(), &mut commands)?;
-            return Ok(());
+            return Ok(Some(match commands.tail() {
+                damaged @ Tail::Damaged { .. } => damaged.clone(),
+                // Footer and index were not looked for.
+                _ => sending.opened.reader()?.tail().clone(),
+            }));
         }
     }
 }
@@ -224,11 +226,4 @@ impl Sending<'_> {
             }
         }
     }
-}
-
-/// Returns an error for a trace that is not complete.
-fn judge(source: &Source) -> Result<(), Failure> {
-    let again = source.again().map_err(|error| Failure::unreadable(NAME, &error))?;
-    let reader = TraceReader::open(again).map_err(|error| Failure::unopened(NAME, error))?;
-    Failure::of_tail(NAME, reader.tail()).map_or(Ok(()), Err)
 }

@@ -6,11 +6,13 @@ import pathlib
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 
 import gapii
 import pytest
-from conftest import TOOL, dumped
+from conftest import RECORDED, TOOL, dumped, frames_of
 
 PROGRAM = os.environ["GAPII_PROGRAM"]
 # Clears, reads a pixel and swaps, with one thread, for 600 s, every 20 ms, until it gets SIGTERM.
@@ -130,6 +132,38 @@ def test_failures_have_the_sentence_of_the_tool(tmp_path):
     with pytest.raises(FileExistsError):
         gapii.capture([PROGRAM], path=path, tool=TOOL)
     assert path.read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
+def test_damage_is_raised_behind_the_readable_part(path, tmp_path):
+    whole = path.read_bytes()
+
+    def check(data):
+        """Reads these bytes from a pipe as those of a capture. Returns how many commands they have."""
+        own = tmp_path / "own.gapii"
+        own.write_bytes(data)
+        expected = [command.seq for command in gapii.open(own).commands(strict=False)]
+        reading, writing = os.pipe()
+        feed = threading.Thread(target=lambda: os.fdopen(writing, "wb").write(data))
+        with tempfile.TemporaryFile() as spool:
+            commands = gapii._native._follow(reading, spool.fileno(), [], [], True)
+            os.close(reading)
+            feed.start()
+            read = []
+            try:
+                read.extend(command.seq for command in commands)
+                assert data == whole
+            except gapii.DamagedError as error:
+                assert data != whole and "the capture is" in str(error)
+        feed.join()
+        assert read == expected
+        return len(read)
+
+    assert check(whole) > 10
+    check(whole[: len(whole) * 2 // 3])
+    header, blocks = frames_of(path)
+    at = whole.index(blocks[-1]) + len(blocks[-1]) // 2
+    check(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
 
 
 LOOP = """
