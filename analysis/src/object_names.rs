@@ -15,7 +15,7 @@ use gapii_commands::constants::{
     GL_SAMPLER, GL_SHADER, GL_TEXTURE, GL_TRANSFORM_FEEDBACK, GL_VERTEX_ARRAY,
 };
 use gapii_state::generated::functions::{has_label, label_identifier};
-use gapii_trace::description::{Function, Kind, Repr, Type};
+use gapii_trace::description::{Function, Kind, Param, Repr, Type};
 use gapii_trace::value::{Observation, Range, Value};
 use gapii_trace::{Command, Untrusted};
 
@@ -99,6 +99,24 @@ impl ObjectNames {
         } else if Role::Deletes.is_of(known) {
             self.delete(command, function, seq);
         }
+    }
+
+    /// Returns the plain words for the objects that a command names, by the names of its arguments, and by `result`.
+    pub fn words_of(&self, command: &Command<'_>) -> Vec<(String, String)> {
+        let mut words = Vec::new();
+        let mut add = |name: &str, word: Option<Word<'_>>| {
+            words.extend(word.map(|word| (name.to_owned(), word.plain())));
+        };
+        let is_handle = |param: &Param| param.ty.kind == Kind::Handle;
+        if command.function.is_some_and(|function| function.params.iter().any(is_handle)) {
+            for arg in command.args().filter(|arg| is_handle(arg.param)) {
+                add(&arg.param.name, self.word(command, arg.param.ty, &arg.param.name, arg.value));
+            }
+        }
+        if let Some((value, _)) = command.result() {
+            add("result", self.result_word(command, value));
+        }
+        words
     }
 
     /// Returns the word for the result of a command; `None` if it is no object, or one without a word.

@@ -5,8 +5,6 @@ use std::io;
 
 use gapii_analysis::command_role::CommandRole;
 use gapii_analysis::marks::text_of;
-use gapii_analysis::object_names::{ObjectNames, Word};
-use gapii_trace::description::{Kind, Param};
 use gapii_trace::{Command, json};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -16,9 +14,10 @@ use crate::call_text::Words;
 /// Appends the line of a command. Members that would be empty are left out.
 pub fn append_line(command: &Command<'_>, words: Words<'_>, line: &mut Vec<u8>) -> io::Result<()> {
     json::append_line(command, line)?;
-    let names = words.map(|words| names(command, words)).unwrap_or_default();
+    let names = words.map(|words| words.words_of(command)).unwrap_or_default();
     if !names.is_empty() {
-        append_member(line, "names", &names)?;
+        let names = names.into_iter().map(|(name, word)| (name, Value::from(word)));
+        append_member(line, "names", &names.collect::<Map<_, _>>())?;
     }
     if let Some(role) = CommandRole::of(command) {
         append_member(line, "role", role.word())?;
@@ -43,24 +42,4 @@ fn append_member<T: Serialize + ?Sized>(
     serde_json::to_writer(&mut *line, value)?;
     line.extend_from_slice(b"}\n");
     Ok(())
-}
-
-/// Words by the names of parameters, and by `result`.
-fn names(command: &Command<'_>, words: &ObjectNames) -> Map<String, Value> {
-    let mut names = Map::new();
-    let mut add = |name: &str, word: Option<Word<'_>>| {
-        if let Some(word) = word {
-            names.insert(name.to_owned(), word.plain().into());
-        }
-    };
-    let is_handle = |param: &Param| param.ty.kind == Kind::Handle;
-    if command.function.is_some_and(|function| function.params.iter().any(is_handle)) {
-        for arg in command.args().filter(|arg| is_handle(arg.param)) {
-            add(&arg.param.name, words.word(command, arg.param.ty, &arg.param.name, arg.value));
-        }
-    }
-    if let Some((value, _)) = command.result() {
-        add("result", words.result_word(command, value));
-    }
-    names
 }

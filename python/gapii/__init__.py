@@ -1,4 +1,4 @@
-"""Reads traces of gapii: frames, commands with their arguments and memory, and tables for Arrow.
+"""Reads traces of gapii, also while they are recorded: frames, commands with their arguments and memory, tables for Arrow.
 
     import gapii
 
@@ -10,12 +10,14 @@ docs/python.md of the project describes the package.
 """
 
 from ._native import Arrow, Command, Commands, DamagedError, Error, Frame, Memory
+from .capture import Capture, capture
 from .tool import record
 from .trace import Trace, open
 from .values import Enum, Flags, Pointer
 
 __all__ = [
     "Arrow",
+    "Capture",
     "Command",
     "Commands",
     "DamagedError",
@@ -26,6 +28,7 @@ __all__ = [
     "Memory",
     "Pointer",
     "Trace",
+    "capture",
     "open",
     "record",
 ]

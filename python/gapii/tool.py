@@ -6,14 +6,13 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
-from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, List, Optional, Sequence
 
 from ._native import Error
+from .source import PathLike
 
 if TYPE_CHECKING:
     from .trace import Trace
-
-PathLike = Union[str, "os.PathLike[str]"]
 
 
 def find(tool: Optional[PathLike]) -> str:
@@ -71,7 +70,10 @@ def record(
 
 
 def sentence(ended: "subprocess.CompletedProcess[bytes]") -> str:
-    """Returns the sentence of a failure: with `--json`, `message` of the field `error` of the last line."""
+    """Returns the sentence of a failure: with `--json`, `message` of the field `error` of the last line.
+
+    The program that the tool runs may say something, too.
+    """
     said = ended.stderr.decode(errors="replace")
     lines = [line for line in said.splitlines() if line.strip()]
     if not lines:
@@ -79,8 +81,9 @@ def sentence(ended: "subprocess.CompletedProcess[bytes]") -> str:
     try:
         return str(json.loads(lines[-1])["error"]["message"])
     except (KeyError, TypeError, ValueError):
-        prefix = "gapii-ctl: "
-        return lines[-1][len(prefix) :] if lines[-1].startswith(prefix) else lines[-1]
+        ours = ("gapii-ctl: ", "error: ")
+        own = (line.partition(prefix)[2] for prefix in ours for line in lines if line.startswith(prefix))
+        return [lines[-1], *own][-1]
 
 
 def _run(tool: Optional[PathLike], words: Sequence[str]) -> "subprocess.CompletedProcess[bytes]":

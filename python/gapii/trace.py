@@ -1,24 +1,31 @@
 """A trace: what the compiled part reads, and what `gapii-ctl` answers."""
 
-import os
+import pathlib
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import _native, tool as _tool
-from .tool import PathLike
+from .source import PathLike, Source, TraceLike
 
 Numbers = Union[int, range]
 Words = Union[str, int, Sequence[Union[str, int]]]
 
 
 class Trace(_native.Trace):
-    """A trace file. It stays this file even if its path is replaced; only `gapii-ctl` opens the path again."""
+    """A trace. It stays this file even if its path is replaced; only `gapii-ctl` opens the path again."""
 
     _tool: Optional[PathLike]
+    _source: Source
 
-    def __new__(cls, path: PathLike, *, tool: Optional[PathLike] = None) -> "Trace":
-        made = super().__new__(cls, os.fspath(path))
-        made._tool = tool
+    def __new__(cls, source: TraceLike, *, tool: Optional[PathLike] = None) -> "Trace":
+        of = Source(source)
+        made = super().__new__(cls, of.path, of.object, of.name)
+        made._source, made._tool = of, tool
         return made
+
+    @property
+    def path(self) -> Optional[pathlib.Path]:
+        """Path that the trace was opened with; None if it was opened with an object or a URL."""
+        return self._source.own_path
 
     @property
     def summary(self) -> Dict[str, Any]:
@@ -109,19 +116,20 @@ class Trace(_native.Trace):
         return _tool.pictures(self._tool, [f"--at={int(seq)}", *parts, "--", self._file()])
 
     def __repr__(self) -> str:
-        return f"<gapii.Trace {self._file()!r}: {self.frame_count} frames, {self.command_count} commands>"
+        return f"<gapii.Trace {self.name!r}: {self.frame_count} frames, {self.command_count} commands>"
 
     def _file(self) -> str:
-        return os.fspath(self.path)
+        return self._source.file(self)
 
 
-def open(path: PathLike, *, tool: Optional[PathLike] = None) -> Trace:
-    """Opens a trace. `tool` is the path of `gapii-ctl`, which `info`, `problems`, `state` and `picture` run; otherwise the
+def open(source: TraceLike, *, tool: Optional[PathLike] = None) -> Trace:
+    """Opens a trace: a path, a file that is open, an object with `read` and `seek`, or a URL such as "s3://bucket/x.gapii", which
+    needs fsspec. `tool` is the path of `gapii-ctl`, which `info`, `problems`, `state` and `picture` run; otherwise the
     one on PATH is used.
 
     Raises `Error` for a file that can't be read or is no trace. A cut or damaged trace is opened; see `Trace.problem`.
     """
-    return Trace(path, tool=tool)
+    return Trace(source, tool=tool)
 
 
 Bounds = Optional[Tuple[int, int]]
@@ -130,7 +138,7 @@ Bounds = Optional[Tuple[int, int]]
 def _selection(
     frames: Optional[Numbers], commands: Optional[Numbers], function: Optional[Words], thread: Optional[Words]
 ) -> Tuple[Bounds, Bounds, List[str], List[str]]:
-    return _bounds("frames", frames), _bounds("commands", commands), _words(function), _words(thread)
+    return _bounds("frames", frames), _bounds("commands", commands), words_of(function), words_of(thread)
 
 
 def _bounds(name: str, numbers: Optional[Numbers]) -> Bounds:
@@ -155,7 +163,8 @@ def _printed(value: Any) -> Any:
 _RENAMED = {name: name.replace("calls", "commands") for name in ("calls", "reentrant_calls", "foreign_calls")}
 
 
-def _words(words: Optional[Words]) -> List[str]:
+def words_of(words: Optional[Words]) -> List[str]:
+    """Returns words as a list."""
     if words is None:
         return []
     if isinstance(words, (str, int)):

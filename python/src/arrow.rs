@@ -58,7 +58,8 @@ impl Arrow {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         _ = requested_schema;
-        let batches = Batches::start(self.reading.clone(), self.has_args)?;
+        let opened = &self.reading.opened;
+        let batches = opened.caught(|| Batches::start(self.reading.clone(), self.has_args))?;
         let stream = FFI_ArrowArrayStream::new(Box::new(batches));
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
@@ -151,13 +152,15 @@ struct Batches {
     schema: SchemaRef,
     /// Names of functions, to which the keys of the column `function` refer.
     names: Arc<StringArray>,
-    /// A failure behind the rows that were read before it.
-    failure: Option<Failure>,
+    /// What ends the rows, behind those that were read before it.
+    problem: Option<String>,
+    opened: Arc<Opened>,
 }
 
 impl Batches {
     fn start(reading: Reading, has_args: bool) -> Result<Self, Failure> {
-        let (names, indices) = functions(&reading.opened);
+        let opened = Arc::clone(&reading.opened);
+        let (names, indices) = functions(&opened);
         let stream = match has_args {
             false => Stream::in_order(reading, move || Rows::empty(&indices))?,
             // Texts cost more than reading.
@@ -170,7 +173,7 @@ impl Batches {
                 rows
             })?,
         };
-        Ok(Self { stream, schema: schema(has_args), names, failure: None })
+        Ok(Self { stream, schema: schema(has_args), names, problem: None, opened })
     }
 
     fn batch(&self, rows: Rows) -> Result<RecordBatch, ArrowError> {
@@ -193,24 +196,40 @@ impl Batches {
     }
 }
 
+impl Batches {
+    /// Returns the next rows, at most those of a batch.
+    fn rows(&mut self) -> Rows {
+        let mut rows = Rows::default();
+        while self.problem.is_none() && !rows.is_full() {
+            // A library may wait for the rows with or without Python's lock.
+            let next = Python::try_attach(|py| self.stream.next(py));
+            match next {
+                None | Some(Ok(None)) => break,
+                Some(Ok(Some(Ok(more)))) if rows.frame.is_empty() => rows = more,
+                Some(Ok(Some(Ok(more)))) => rows.append(more),
+                Some(Ok(Some(Err(failure)))) => self.problem = Some(failure.sentence().to_owned()),
+                Some(Err(interrupt)) => self.problem = Some(interrupt.to_string()),
+            }
+        }
+        rows
+    }
+}
+
 impl Iterator for Batches {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let mut rows = Rows::default();
-        while self.failure.is_none() && !rows.is_full() {
-            match self.stream.next() {
-                None => break,
-                Some(Ok(more)) if rows.frame.is_empty() => rows = more,
-                Some(Ok(more)) => rows.append(more),
-                Some(Err(failure)) => self.failure = Some(failure),
-            }
-        }
-        if !rows.frame.is_empty() {
-            return Some(self.batch(rows));
-        }
-        let failure = self.failure.take()?;
-        Some(Err(ArrowError::ExternalError(failure.sentence().into())))
+        let opened = Arc::clone(&self.opened);
+        let next = opened.caught::<_, Failure>(|| {
+            let rows = self.rows();
+            Ok((!rows.frame.is_empty()).then(|| self.batch(rows)))
+        });
+        let problem = match next {
+            Ok(Some(batch)) => return Some(batch),
+            Ok(None) => self.problem.take()?,
+            Err(failure) => failure.sentence().to_owned(),
+        };
+        Some(Err(ArrowError::ExternalError(problem.into())))
     }
 }
 

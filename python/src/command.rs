@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::vec;
 
+use gapii_analysis::command_role::CommandRole;
 use gapii_trace::description::{Function, Kind};
 use gapii_trace::gpu_times;
 use pyo3::prelude::*;
@@ -14,22 +15,44 @@ use crate::recorded::{Held, Recorded, Seen};
 use crate::stream::{Reading, Stream};
 use crate::values;
 
+/// Commands that were read at once.
+pub struct Batch {
+    /// Their trace.
+    pub opened: Arc<Opened>,
+    /// The commands.
+    pub commands: Vec<Recorded>,
+}
+
 /// Commands in the order in which they took effect.
 #[pyclass(frozen, module = "gapii")]
 pub struct Commands {
-    opened: Arc<Opened>,
-    stream: Stream<Vec<Recorded>>,
-    batch: Mutex<vec::IntoIter<Recorded>>,
+    stream: Stream<Batch>,
+    /// What is left of a batch.
+    left: Mutex<Option<(Arc<Opened>, vec::IntoIter<Recorded>)>>,
 }
 
 impl Commands {
     /// Begins to read.
     pub fn start(reading: Reading) -> PyResult<Self> {
-        let opened = Arc::clone(&reading.opened);
-        let stream = Stream::in_parallel(reading, |work| {
-            work.commands().map(|command| Recorded::of(&command)).collect::<Vec<_>>()
+        let (opened, names) = (Arc::clone(&reading.opened), reading.names.clone());
+        let stream = Stream::in_parallel(reading, move |work| {
+            let names = names.as_ref().map(|it| it.read().unwrap_or_else(PoisonError::into_inner));
+            let recorded = |command| Recorded::of(&command, names.as_deref());
+            let commands = work.commands().map(recorded).collect();
+            Batch { opened: Arc::clone(&opened), commands }
         })?;
-        Ok(Self { opened, stream, batch: Mutex::default() })
+        Ok(Self::of(stream))
+    }
+
+    /// Returns the commands of a stream.
+    pub fn of(stream: Stream<Batch>) -> Self {
+        Self { stream, left: Mutex::default() }
+    }
+
+    fn next(&self) -> Option<Command> {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let (opened, commands) = left.as_mut()?;
+        commands.next().map(|recorded| Command { opened: Arc::clone(opened), recorded })
     }
 }
 
@@ -40,16 +63,16 @@ impl Commands {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Command>> {
-        let next = || self.batch.lock().unwrap_or_else(PoisonError::into_inner).next();
         loop {
-            if let Some(recorded) = next() {
-                return Ok(Some(Command { opened: Arc::clone(&self.opened), recorded }));
+            if let Some(command) = self.next() {
+                return Ok(Some(command));
             }
-            match py.detach(|| self.stream.next()) {
+            match self.stream.next(py)? {
                 None => return Ok(None),
                 Some(batch) => {
-                    let batch = batch?.into_iter();
-                    *self.batch.lock().unwrap_or_else(PoisonError::into_inner) = batch;
+                    let Batch { opened, commands } = batch?;
+                    let left = Some((opened, commands.into_iter()));
+                    *self.left.lock().unwrap_or_else(PoisonError::into_inner) = left;
                 }
             }
         }
@@ -170,31 +193,57 @@ impl Command {
     /// Arguments by the names of the parameters; empty if the record with them is missing.
     #[getter]
     fn args<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let args = PyDict::new(py);
-        let params = self.described().map_or(&[][..], |function| &function.params);
-        for (param, held) in params.iter().zip(&self.recorded.args) {
-            args.set_item(&param.name, self.value(py, param.ty.kind, held)?)?;
-        }
-        Ok(args)
+        self.opened.caught(|| {
+            let args = PyDict::new(py);
+            let params = self.described().map_or(&[][..], |function| &function.params);
+            for (param, held) in params.iter().zip(&self.recorded.args) {
+                args.set_item(&param.name, self.value(py, param.ty.kind, held)?)?;
+            }
+            Ok(args)
+        })
     }
 
     /// Result; None if the function has none, or did not return.
     #[getter]
     fn result<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let kind = self.described().map_or(Kind::Number, |function| function.result.kind);
-        self.recorded.result.as_ref().map(|held| self.value(py, kind, held)).transpose()
+        let result = self.recorded.result.as_ref();
+        self.opened.caught(|| result.map(|held| self.value(py, kind, held)).transpose())
     }
 
     /// Memory that the command read: what its arguments point at, and other memory.
     #[getter]
     fn reads<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, self.memories(false))
+        self.opened.caught(|| PyList::new(py, self.memories(false)))
     }
 
     /// Memory that the command wrote.
     #[getter]
     fn writes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, self.memories(true))
+        self.opened.caught(|| PyList::new(py, self.memories(true)))
+    }
+
+    /// Words for the objects that arguments name, such as "context 2" or a label, by the names of the arguments, and "result".
+    /// Empty for commands that are not read from the first one on.
+    #[getter]
+    fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let names = PyDict::new(py);
+        for (name, word) in &self.recorded.names {
+            names.set_item(name, word)?;
+        }
+        Ok(names)
+    }
+
+    /// What the command does in its frame: "draw", "dispatch", "group-begin", "group-end" or "mark"; None for most commands.
+    #[getter]
+    fn role(&self) -> Option<&'static str> {
+        self.recorded.role.map(CommandRole::word)
+    }
+
+    /// What the program says with a "group-begin" or a "mark", up to 200 characters; None if it says nothing.
+    #[getter]
+    fn text(&self) -> Option<&str> {
+        self.recorded.text.as_deref()
     }
 
     /// When the driver was called, in nanoseconds of CLOCK_MONOTONIC; None without recorded times.

@@ -2,7 +2,7 @@
 //! everything else. The sentences are those of `gapii-ctl`.
 
 use std::io;
-use std::path::Path;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use gapii_trace::Tail;
 use gapii_trace::reader::OpenError;
@@ -28,8 +28,7 @@ pub enum Failure {
 
 impl Failure {
     /// Returns the failure for a file that can't be read.
-    pub fn unreadable(path: &Path, error: &io::Error) -> Self {
-        let name = path.display();
+    pub fn unreadable(name: &str, error: &io::Error) -> Self {
         Self::Other(match error.kind() {
             io::ErrorKind::NotFound => {
                 format!("there is no file {name}; `gapii-ctl run -o FILE -- CMD` records one")
@@ -47,21 +46,15 @@ impl Failure {
     }
 
     /// Returns the failure for a file that is no trace, or can't be read.
-    pub fn unopened(path: &Path, error: OpenError) -> Self {
+    pub fn unopened(name: &str, error: OpenError) -> Self {
         match error {
-            OpenError::Io(error) => Self::unreadable(path, &error),
-            error => Self::Other(format!("{}: {error}", path.display())),
+            OpenError::Io(error) => Self::unreadable(name, &error),
+            error => Self::Other(format!("{name}: {error}")),
         }
     }
 
-    /// Returns the failure for code of this package that panicked.
-    pub fn panicked(path: &Path) -> Self {
-        Self::Other(format!("{}: reading failed by a mistake in gapii", path.display()))
-    }
-
     /// Returns the failure for a trace that is cut or damaged; `None` for a complete one.
-    pub fn of_tail(path: &Path, tail: &Tail) -> Option<Self> {
-        let name = path.display();
+    pub fn of_tail(name: &str, tail: &Tail) -> Option<Self> {
         match tail {
             Tail::Complete => None,
             Tail::Truncated { at } => Some(Self::Damaged(format!(
@@ -78,6 +71,25 @@ impl Failure {
         let (Self::Damaged(sentence) | Self::Other(sentence)) = self;
         sentence
     }
+}
+
+/// Does `work` on the trace `name`. A panic becomes a failure.
+///
+/// # Errors
+/// That of `work`.
+pub fn caught<T, E: From<Failure>>(
+    name: &str,
+    work: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
+    // What panicked leaves at worst an incomplete cache behind.
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        let what = text.unwrap_or("it panicked");
+        Err(E::from(Failure::Other(format!(
+            "{name}: reading failed by a mistake in gapii, which its makers want to know of, if possible with the trace: {what}"
+        ))))
+    })
 }
 
 impl From<Failure> for PyErr {

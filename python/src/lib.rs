@@ -7,10 +7,13 @@ mod arrow;
 mod command;
 mod failure;
 mod frames;
+mod live;
 mod memory;
+mod object;
 mod opened;
 mod recorded;
 mod selection;
+mod source;
 mod stream;
 mod trace;
 mod values;
@@ -26,5 +29,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<command::Commands>()?;
     module.add_class::<command::Command>()?;
     module.add_class::<memory::Memory>()?;
-    module.add_class::<arrow::Arrow>()
+    module.add_class::<arrow::Arrow>()?;
+    module.add_function(wrap_pyfunction!(trace::_follow, module)?)?;
+    let end = wrap_pyfunction!(object::end, module)?;
+    py.import("atexit")?.call_method1("register", (end,))?;
+    Ok(())
 }

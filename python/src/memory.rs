@@ -105,7 +105,8 @@ impl Memory {
         let (Some(bytes), Some(element)) = (self.bytes(py)?, self.seen.element) else {
             return Ok(None);
         };
-        values::elements(py, self.opened.description(), (self.kind, element), bytes.as_bytes())
+        let (description, ty) = (self.opened.description(), (self.kind, element));
+        self.opened.caught(|| values::elements(py, description, ty, bytes.as_bytes()))
     }
 
     fn __repr__(&self) -> String {

@@ -1,39 +1,46 @@
-//! An open trace file that several readers read at the same time, each at its own place. It stays this file even if its
+//! An open trace that several readers read at the same time, each at its own place. A file stays this file even if its
 //! path is replaced. Keeps the description of the functions, and a reader for blobs.
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gapii_trace::blobs::{BlobSource, NamePrefix};
 use gapii_trace::store::BlobError;
 use gapii_trace::{BlobName, Description, FileAt, TraceReader};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, caught};
+use crate::source::Source;
 
-/// A reader of the file.
-pub type Reader = TraceReader<FileAt>;
+/// A reader of the trace.
+pub type Reader = TraceReader<Source>;
 
-/// An open trace file.
+/// An open trace.
 pub struct Opened {
-    path: PathBuf,
-    file: FileAt,
+    name: Arc<str>,
     description: Cow<'static, Description>,
+    blobs: Arc<Blobs>,
+}
+
+/// What the bytes of blobs come from.
+struct Blobs {
+    source: Source,
     /// Reads blobs, and nothing else.
-    blobs: Mutex<Reader>,
+    reader: Mutex<Reader>,
+    /// Whether the file is still written.
+    grows: bool,
 }
 
 impl Opened {
-    /// Opens a trace.
+    /// Opens the trace file at `path`, which messages call `name`.
     ///
     /// # Errors
     /// The file can't be read, or is not a trace.
-    pub fn open(path: &Path) -> Result<Self, Failure> {
-        let file = File::open(path).map_err(|error| Failure::unreadable(path, &error))?;
-        let metadata = file.metadata().map_err(|error| Failure::unreadable(path, &error))?;
-        let name = path.display();
+    pub fn open(path: &Path, name: &str) -> Result<Self, Failure> {
+        let unreadable = |error| Failure::unreadable(name, &error);
+        let file = File::open(path).map_err(unreadable)?;
+        let metadata = file.metadata().map_err(unreadable)?;
         if metadata.is_dir() {
             return Err(Failure::Other(format!(
                 "can't read {name}: it is a folder; name a trace in it, as `{name}/x.gapii`"
@@ -44,15 +51,42 @@ impl Opened {
                 "{name} is empty: not a trace; `gapii-ctl run -o FILE -- CMD` records one"
             )));
         }
-        let file = FileAt::of(&file).map_err(|error| Failure::unreadable(path, &error))?;
-        let blobs = reader_of(path, &file)?;
-        let description = blobs.header().description.clone();
-        Ok(Self { path: path.to_owned(), file, description, blobs: Mutex::new(blobs) })
+        let file = FileAt::of(&file).map_err(unreadable)?;
+        Self::of(name, Source::File(file))
     }
 
-    /// Returns the path that the trace was opened with.
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// Opens a trace that messages call `name`.
+    ///
+    /// # Errors
+    /// It can't be read, or is not a trace.
+    pub fn of(name: &str, source: Source) -> Result<Self, Failure> {
+        let beside = source.again().map_err(|error| Failure::unreadable(name, &error))?;
+        let mut reader = reader_of(name, &source)?;
+        reader.decode_ahead(Box::new(move || Some(Box::new(beside.again().ok()?))));
+        let description = reader.header().description.clone();
+        let blobs = Blobs { source, reader: Mutex::new(reader), grows: false };
+        Ok(Self { name: name.into(), description, blobs: Arc::new(blobs) })
+    }
+
+    /// Opens a trace that is still written, and whose header is there.
+    ///
+    /// # Errors
+    /// It can't be read, or is not a trace.
+    pub fn growing(name: &str, source: Source) -> Result<Self, Failure> {
+        let reader = reader_of(name, &source)?;
+        let description = reader.header().description.clone();
+        let blobs = Blobs { source, reader: Mutex::new(reader), grows: true };
+        Ok(Self { name: name.into(), description, blobs: Arc::new(blobs) })
+    }
+
+    /// Returns the same trace with another description of its functions.
+    pub fn described(&self, description: Cow<'static, Description>) -> Self {
+        Self { name: Arc::clone(&self.name), description, blobs: Arc::clone(&self.blobs) }
+    }
+
+    /// Returns the name of the trace in messages: the path that it was opened with, if it is a file.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// Returns the description of the trace's functions.
@@ -60,20 +94,31 @@ impl Opened {
         &self.description
     }
 
-    /// Returns a further reader of the file.
+    /// Returns what the trace is read from, at its start.
+    ///
+    /// # Errors
+    /// An error of the file.
+    pub fn source(&self) -> Result<Source, Failure> {
+        self.blobs.source.again().map_err(|error| Failure::unreadable(&self.name, &error))
+    }
+
+    /// Returns a further reader of the trace.
     ///
     /// # Errors
     /// An error of the file.
     pub fn reader(&self) -> Result<Reader, Failure> {
-        reader_of(&self.path, &self.file)
+        let mut reader = reader_of(&self.name, &self.blobs.source)?;
+        let beside = self.source()?;
+        reader.decode_ahead(Box::new(move || Some(Box::new(beside.again().ok()?))));
+        Ok(reader)
     }
 
     /// Does `work`, whose panic becomes a failure.
     ///
     /// # Errors
     /// That of `work`.
-    pub fn guarded<T>(&self, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-        guarded(&self.path, work)
+    pub fn caught<T, E: From<Failure>>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        caught(&self.name, work)
     }
 
     /// Returns the hash of the only blob whose hash begins with these digits.
@@ -81,13 +126,12 @@ impl Opened {
     /// # Errors
     /// No blob has such a hash, or several do.
     pub fn blob_named(&self, digits: &str) -> Result<BlobName, Failure> {
-        let name = self.path.display();
+        let name = &self.name;
         let prefix = digits.parse::<NamePrefix>();
         let prefix = prefix.map_err(|error| Failure::Other(format!("{digits:?}: {error}")))?;
-        let found = self.guarded(|| {
-            let reader = self.blobs.lock().unwrap_or_else(PoisonError::into_inner);
-            let found = reader.blobs_named(&prefix, 2);
-            found.map_err(|error| Failure::unreadable(&self.path, &error))
+        let found = self.caught(|| {
+            let found = self.blobs.reader().blobs_named(&prefix, 2);
+            found.map_err(|error| Failure::unreadable(name, &error))
         })?;
         match found[..] {
             [blob] => Ok(blob.name),
@@ -105,11 +149,10 @@ impl Opened {
     /// # Errors
     /// The trace does not have it, or not all of it.
     pub fn blob(&self, name: BlobName) -> Result<Vec<u8>, Failure> {
-        self.guarded(|| {
-            let reader = self.blobs.lock().unwrap_or_else(PoisonError::into_inner);
-            reader.blob(name).map_err(|error| match error {
-                BlobError::Io(error) => Failure::unreadable(&self.path, &error),
-                error => Failure::Other(format!("{}: {error}", self.path.display())),
+        self.caught(|| {
+            self.blobs.reader().blob(name).map_err(|error| match error {
+                BlobError::Io(error) => Failure::unreadable(&self.name, &error),
+                error => Failure::Other(format!("{}: {error}", self.name)),
             })
         })
     }
@@ -117,29 +160,29 @@ impl Opened {
     /// Returns the bytes of a blob that a command refers to; `None` if the trace does not have all of them.
     ///
     /// # Errors
-    /// Only a panic.
+    /// An error of a file that is still written, or a panic.
     pub fn memory(&self, name: BlobName, size: u64) -> Result<Option<Arc<Vec<u8>>>, Failure> {
-        self.guarded(|| {
-            let reader = self.blobs.lock().unwrap_or_else(PoisonError::into_inner);
+        self.caught(|| {
+            let mut reader = self.blobs.reader();
+            if self.blobs.grows {
+                reader.grow().map_err(|error| Failure::unreadable(&self.name, &error))?;
+            }
             Ok(reader.bytes(name, size))
         })
     }
 }
 
-/// Does `work`, whose panic becomes a failure.
-///
-/// # Errors
-/// That of `work`.
-pub fn guarded<T>(path: &Path, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-    // A reader that panicked leaves at worst an incomplete cache behind.
-    let done = catch_unwind(AssertUnwindSafe(work));
-    done.unwrap_or_else(|_| Err(Failure::panicked(path)))
+impl Blobs {
+    fn reader(&self) -> MutexGuard<'_, Reader> {
+        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-fn reader_of(path: &Path, file: &FileAt) -> Result<Reader, Failure> {
-    let again = || file.again().map_err(|error| Failure::unreadable(path, &error));
-    let beside = again()?;
-    let mut reader = TraceReader::open(again()?).map_err(|error| Failure::unopened(path, error))?;
-    reader.decode_ahead(Box::new(move || Some(Box::new(beside.again().ok()?))));
-    Ok(reader)
+/// Returns a reader of a trace.
+///
+/// # Errors
+/// It can't be read, or is not a trace.
+fn reader_of(name: &str, source: &Source) -> Result<Reader, Failure> {
+    let again = source.again().map_err(|error| Failure::unreadable(name, &error))?;
+    TraceReader::open(again).map_err(|error| Failure::unopened(name, error))
 }

@@ -3,6 +3,9 @@
 
 use std::sync::Arc;
 
+use gapii_analysis::command_role::CommandRole;
+use gapii_analysis::marks;
+use gapii_analysis::object_names::ObjectNames;
 use gapii_trace::description::{Observed, Type};
 use gapii_trace::gpu_times::GpuSpan;
 use gapii_trace::structs::Structs;
@@ -34,6 +37,11 @@ pub struct Recorded {
     pub result: Option<Held>,
     /// Memory that the command read and wrote.
     pub memory: Vec<Seen>,
+    /// Words for objects by the names of the arguments, and by `result`.
+    pub names: Vec<(String, String)>,
+    pub role: Option<CommandRole>,
+    /// What the program says with a command of this role.
+    pub text: Option<String>,
 }
 
 /// An argument or a result.
@@ -69,8 +77,8 @@ pub enum Contents {
 }
 
 impl Recorded {
-    /// Takes all of a command but the bytes of its blobs.
-    pub fn of(command: &Command<'_>) -> Self {
+    /// Takes all of a command but the bytes of its blobs. `names` has the words for objects, if they are known.
+    pub fn of(command: &Command<'_>, names: Option<&ObjectNames>) -> Self {
         let mut memory = Vec::new();
         let args = command.args().enumerate().map(|(index, arg)| {
             let seen = Seen::of_argument(index, arg.value, arg.observation, arg.param.element);
@@ -101,6 +109,8 @@ impl Recorded {
             let element = command.element_of(&range);
             memory.push(Seen { param, address, is_written, contents, element });
         }
+        let role = CommandRole::of(command);
+        let text = role.filter(|role| role.has_text()).map(|_| marks::text_of(command));
         Self {
             seq: command.seq,
             process: command.process,
@@ -121,6 +131,9 @@ impl Recorded {
             args,
             result,
             memory,
+            names: names.map(|names| names.words_of(command)).unwrap_or_default(),
+            role,
+            text: text.filter(|text| !text.is_empty()),
         }
     }
 }

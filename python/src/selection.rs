@@ -37,6 +37,11 @@ impl Selection {
         [&self.frames, &self.numbers].into_iter().flatten().any(Range::is_empty)
     }
 
+    /// Whether a trace is read from its first command on, so that words for its objects are known.
+    pub fn is_from_the_beginning(&self) -> bool {
+        [&self.frames, &self.numbers].into_iter().flatten().all(|range| range.start == 0)
+    }
+
     /// Says what becomes of a command that was read.
     pub fn choose(&self, command: &Command<'_>, tracker: &Tracker) -> Choice {
         if let (Some(wanted), Some(seq)) = (&self.numbers, command.seq)

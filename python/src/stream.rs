@@ -3,18 +3,24 @@
 //! becomes a failure.
 
 use std::io;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread;
+use std::time::Duration;
 
+use gapii_analysis::object_names::ObjectNames;
 use gapii_trace::gpu_times::GpuTimes;
 use gapii_trace::parallel::{Choice, Work, cores};
-use gapii_trace::{Command, Commands, FileAt};
+use gapii_trace::{Command, Commands};
+use pyo3::prelude::*;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, caught};
 use crate::opened::Opened;
 use crate::selection::Selection;
+use crate::source::Source;
 
+/// How long Python waits for a batch before it looks whether somebody has interrupted it.
+const PATIENCE: Duration = Duration::from_millis(50);
 /// Batches that wait to be taken, besides those that workers have.
 const WAITING_MAX: usize = 4;
 
@@ -27,15 +33,18 @@ pub struct Reading {
     pub is_strict: bool,
     /// Whether commands have their times on the GPU, for which such a trace is read twice.
     pub has_gpu_times: bool,
+    /// Learns words for objects from the commands in their order.
+    pub names: Option<Arc<RwLock<ObjectNames>>>,
 }
 
 /// Batches of a trace. A batch is what a worker makes of some commands.
 pub struct Stream<T>(Mutex<Receiver<Result<T, Failure>>>);
 
 /// Why no further command is read.
-enum End {
+pub enum End {
     /// Nobody takes the batches.
     Gone,
+    /// The trace can't be read.
     Unreadable(io::Error),
 }
 
@@ -64,35 +73,52 @@ impl<T: Send + 'static> Stream<T> {
     where
         W: FnMut(Work<'_>) -> T + Clone + Send + 'static,
     {
-        Self::start(reading, |commands, selection, batches| {
+        let names = reading.names.clone();
+        Self::start(reading, move |commands, selection, batches| {
             commands.in_parallel(
                 vec![worker; cores()],
-                |command, tracker| selection.choose(command, tracker),
+                |command, tracker| {
+                    if let Some(names) = names.as_ref().filter(|_| ObjectNames::is_told_by(command))
+                    {
+                        names.write().unwrap_or_else(PoisonError::into_inner).learn(command);
+                    }
+                    selection.choose(command, tracker)
+                },
                 |batch, _| batches.send(Ok(batch)).map_err(|_| End::Gone),
             )
         })
     }
 
-    /// Returns the next batch, or a failure behind the last one; `None` at the end.
-    pub fn next(&self) -> Option<Result<T, Failure>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
+    /// Returns the next batch, or a failure behind the last one; `None` at the end. Releases Python's lock while it waits.
+    ///
+    /// # Errors
+    /// Somebody has interrupted Python.
+    pub fn next(&self, py: Python<'_>) -> PyResult<Option<Result<T, Failure>>> {
+        loop {
+            let taken = || {
+                let batches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+                batches.recv_timeout(PATIENCE)
+            };
+            match py.detach(taken) {
+                Ok(batch) => return Ok(Some(batch)),
+                Err(RecvTimeoutError::Disconnected) => return Ok(None),
+                Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            }
+        }
     }
 
-    fn start<F>(reading: Reading, make: F) -> Result<Self, Failure>
+    /// Begins to read the trace `name` as `work` does, which sends batches.
+    ///
+    /// # Errors
+    /// No thread can be started.
+    pub fn of<F>(name: &str, work: F) -> Result<Self, Failure>
     where
-        F: FnOnce(&mut Commands<'_, FileAt>, &Selection, &Batches<T>) -> Result<(), End>,
-        F: Send + 'static,
+        F: FnOnce(&Batches<T>) -> Result<(), Failure> + Send + 'static,
     {
-        let name = reading.opened.path().display().to_string();
-        if let Some(mistake) = reading.selection.filter.mistake(reading.opened.description()) {
-            return Err(Failure::Other(format!(
-                "{mistake}; `gapii-ctl stats {name}` lists the functions of the trace"
-            )));
-        }
         let (batches, taken) = sync_channel(WAITING_MAX);
+        let reads = name.to_owned();
         let work = move || {
-            let opened = Arc::clone(&reading.opened);
-            if let Err(failure) = opened.guarded(|| read(&reading, make, &batches)) {
+            if let Err(failure) = caught(&reads, || work(&batches)) {
                 // Nobody may be there to take it.
                 _ = batches.send(Err(failure));
             }
@@ -100,6 +126,21 @@ impl<T: Send + 'static> Stream<T> {
         let started = thread::Builder::new().name("gapii-read".to_owned()).spawn(work);
         started.map_err(|error| Failure::Other(format!("can't read {name}: {error}")))?;
         Ok(Self(Mutex::new(taken)))
+    }
+
+    fn start<F>(reading: Reading, make: F) -> Result<Self, Failure>
+    where
+        F: FnOnce(&mut Commands<'_, Source>, &Selection, &Batches<T>) -> Result<(), End>,
+        F: Send + 'static,
+    {
+        let opened = Arc::clone(&reading.opened);
+        let name = opened.name();
+        if let Some(mistake) = reading.selection.filter.mistake(opened.description()) {
+            return Err(Failure::Other(format!(
+                "{mistake}; `gapii-ctl stats {name}` lists the functions of the trace"
+            )));
+        }
+        Self::of(name, move |batches| read(&reading, make, batches))
     }
 }
 
@@ -132,18 +173,18 @@ impl<T: Collect> Stream<T> {
 }
 
 /// Where batches go.
-type Batches<T> = SyncSender<Result<T, Failure>>;
+pub type Batches<T> = SyncSender<Result<T, Failure>>;
 
 fn read<T>(
     reading: &Reading,
-    make: impl FnOnce(&mut Commands<'_, FileAt>, &Selection, &Batches<T>) -> Result<(), End>,
+    make: impl FnOnce(&mut Commands<'_, Source>, &Selection, &Batches<T>) -> Result<(), End>,
     batches: &Batches<T>,
 ) -> Result<(), Failure> {
-    let Reading { opened, selection, is_strict, has_gpu_times } = reading;
+    let Reading { opened, selection, is_strict, has_gpu_times, .. } = reading;
     if selection.has_empty_range() {
         return Ok(());
     }
-    let unreadable = |error: io::Error| Failure::unreadable(opened.path(), &error);
+    let unreadable = |error: io::Error| Failure::unreadable(opened.name(), &error);
     let mut reader = opened.reader()?;
     let gpu_times = match has_gpu_times {
         true => GpuTimes::of(&mut reader).map_err(unreadable)?,
@@ -157,7 +198,7 @@ fn read<T>(
     let mut commands = commands.map_err(unreadable)?.with_tracers().with_gpu_times(gpu_times);
     match make(&mut commands, selection, batches) {
         Ok(()) if *is_strict => {
-            Failure::of_tail(opened.path(), commands.tail()).map_or(Ok(()), Err)
+            Failure::of_tail(opened.name(), commands.tail()).map_or(Ok(()), Err)
         }
         Ok(()) | Err(End::Gone) => Ok(()),
         Err(End::Unreadable(error)) => Err(unreadable(error)),

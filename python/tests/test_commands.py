@@ -56,11 +56,24 @@ def test_commands_are_those_of_dump(path):
         assert command.gpu_executions == executions
         flags = (command.is_setup, command.is_skipped, command.is_tracers, command.in_flight)
         assert flags == tuple(line.get(key, False) for key in ("setup", "skipped", "tracer", "in_flight"))
+        named = (command.names, command.role, command.text)
+        assert named == (line.get("names", {}), line.get("role"), line.get("text")), line["seq"]
         args = command.args
         assert list(args) == list(line["args"])
         for name, value in args.items():
             assert agrees(shown(value), line["args"][name]), (line["seq"], name, value, line["args"][name])
         assert agrees(shown(command.result), line["result"]), (line["seq"], command.result)
+
+
+def test_objects_have_words_and_commands_have_roles():
+    commands = list(gapii.open(path_of("glmark2-es2")).commands())
+    swap = next(command for command in commands if command.function == "eglSwapBuffers")
+    assert swap.names == {"dpy": "display 1", "surface": "surface 1"} and swap.role is None
+    assert {command.role for command in commands if command.function.startswith("glDraw")} == {"draw"}
+    # Words are learned from the commands before, also from those that are not listed.
+    path = path_of("glmark2-es2")
+    assert next(gapii.open(path).commands(function="eglSwapBuffers")).names == swap.names
+    assert next(gapii.open(path).commands(frames=range(2, 3), function="eglSwapBuffers")).names == {}
 
 
 def test_memory_is_that_of_dump(path):

@@ -1,13 +1,12 @@
 """Damaged traces give the readable part or an `Error`, and never end the process."""
 
 import random
-import struct
 
 import gapii
 import pyarrow
 import pytest
 import zstandard
-from conftest import KEPT, ROOT
+from conftest import KEPT, ROOT, frames_of
 
 CORPUS = sorted((ROOT / "protocol/fuzz/corpus/trace_file").iterdir())
 WITH_BLOCKS = [path for path in KEPT if path.stem in ("level_zero", "timed", "tool", "two_apis")]
@@ -35,17 +34,8 @@ def read_all(path):
 
 def blocks_of(path):
     """The header frame of a trace, and the records of its blocks. Frames that can be skipped behind it are left out."""
-    rest, header, blocks = path.read_bytes(), b"", []
-    while rest:
-        magic, length = struct.unpack("<II", rest[:8])
-        if magic & 0xFFFFFFF0 == 0x184D2A50:
-            header = header or rest[: 8 + length]
-            rest = rest[8 + length :]
-        else:
-            frame = zstandard.ZstdDecompressor().decompressobj()
-            blocks.append(frame.decompress(rest))
-            rest = frame.unused_data
-    return header, blocks
+    header, blocks = frames_of(path)
+    return header, [zstandard.ZstdDecompressor().decompressobj().decompress(block) for block in blocks]
 
 
 def test_corpus_of_the_fuzzer():

@@ -1,5 +1,6 @@
 //! `check-python`: the Python package. Its lints; then its wheel is built and installed in a virtual environment, programs
-//! are recorded, and `python/tests` compares what the package reads with what `gapii-ctl` prints, also of damaged traces.
+//! are recorded, and `python/tests` compares what the package reads with what `gapii-ctl` prints, also of damaged traces, of traces
+//! in an object store, and of captures that run; the notebooks of `python/examples` run, too.
 //! Prints how fast commands are read. Not part of `test`, because it downloads, and because Python's and Arrow's crates
 //! are built for nothing else.
 
@@ -14,8 +15,26 @@ use crate::{build, exports, packages, python, step, tree};
 
 /// The package's workspace.
 const MANIFEST: &str = "python/Cargo.toml";
-/// Packages that build the wheel, run the tests, take tables, and compress damaged blocks.
-const PACKAGES: [&str; 6] = ["maturin", "numpy", "polars", "pyarrow", "pytest", "zstandard"];
+/// Packages that build the wheel, run the tests and the notebooks, take tables, compress damaged blocks, and are an object store.
+const PACKAGES: [&str; 15] = [
+    "maturin",
+    "numpy",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "pytest",
+    "zstandard",
+    "ipykernel",
+    "matplotlib",
+    "nbclient",
+    "fsspec",
+    "s3fs",
+    "moto",
+    "flask",
+    "flask_cors",
+];
+/// The program of the tests that runs until it is ended.
+const ENDLESS: &str = "programs/counted_forever";
 /// Programs of the tests that are recorded, with options of `run`, and their own arguments.
 const PROGRAMS: [(&str, &[&str], &[&str]); 4] = [
     ("apps/animation", &["--gpu-timing"], &[]),
@@ -47,6 +66,7 @@ pub fn run() -> anyhow::Result<()> {
         command.arg("--").arg(compiled).args(arguments);
         step::output(command.env("EGL_PLATFORM", "surfaceless").stdin(Stdio::null()))?;
     }
+    let endless = compile(ENDLESS, &folder)?;
     // Its commands are compared by the rate alone: as text they would take most of the time.
     let long = folder.join("bench_calls.gapii");
     fs::rename(traces.join("bench_calls.gapii"), &long)?;
@@ -54,8 +74,9 @@ pub fn run() -> anyhow::Result<()> {
     let mut tests = Command::new(&python);
     // In another folder than `python/`, where Python would find the package without its compiled part.
     tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).arg(&ours).current_dir(&folder);
-    tests.env("GAPII_CTL", tool()).env("GAPII_TRACES", &traces);
-    tests.env("GAPII_PROGRAM", folder.join("animation")).env("EGL_PLATFORM", "surfaceless");
+    tests.env("GAPII_CTL", tool()).env("GAPII_TRACES", &traces).env("GAPII_LONG_TRACE", &long);
+    tests.env("GAPII_PROGRAM", folder.join("animation")).env("GAPII_ENDLESS_PROGRAM", endless);
+    tests.env("EGL_PLATFORM", "surfaceless");
     step::run(tests.env("PYTHONDONTWRITEBYTECODE", "1"))?;
     step::run(Command::new(&python).arg(ours.join("rate.py")).arg(long))
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::ahead::{Ahead, Input};
 use super::block::{BLOCK_BYTES_MAX, BlockDecoder, BlockLocation, DecodeError};
-use super::file_parts::read_range;
+use super::file_parts::{Frames, read_range};
 
 /// A file with the locations of its blocks.
 pub(super) struct BlockFile<R> {
@@ -98,6 +98,17 @@ impl<R: Read + Seek> BlockFile<R> {
     /// Reads `len` bytes of the file.
     pub(super) fn read(&mut self, offset: u64, len: u64) -> io::Result<Vec<u8>> {
         read_range(&mut self.input, offset, len)
+    }
+
+    /// Replaces the locations of the blocks by a longer list that begins with them.
+    pub(super) fn grow(&mut self, blocks: Arc<[BlockLocation]>) {
+        self.blocks = blocks;
+    }
+
+    /// Returns the frames from `offset` on, and the length of the file now, in bytes.
+    pub(super) fn frames_from(&mut self, offset: u64) -> io::Result<(Frames, u64)> {
+        let file_len = self.input.seek(SeekFrom::End(0))?;
+        Ok((Frames::find(&mut self.input, offset, file_len)?, file_len))
     }
 
     /// Returns the locations of the blocks.

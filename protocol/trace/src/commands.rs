@@ -45,6 +45,10 @@ impl<R: Read + Seek> TraceReader<R> {
     pub fn commands_limited(&mut self, limits: HoldLimits) -> io::Result<Commands<'_, R>> {
         let mut assembler = Assembler::new(limits);
         assembler.begin(self.header.begin());
+        self.commands_of(assembler)
+    }
+
+    fn commands_of(&mut self, mut assembler: Assembler) -> io::Result<Commands<'_, R>> {
         assembler.expect_in_flight(self.end()?.map_or_else(Vec::new, |end| end.in_flight));
         Ok(Commands {
             header: &self.header,
@@ -58,6 +62,15 @@ impl<R: Read + Seek> TraceReader<R> {
             damaged: false,
             frames: None,
         })
+    }
+
+    /// Goes on with the commands of a file that has grown; see [`Commands::leave`].
+    ///
+    /// # Errors
+    /// An error of the file.
+    pub fn go_on(&mut self, unfinished: Unfinished) -> io::Result<Commands<'_, R>> {
+        let Unfinished { assembler, next_block, damaged } = unfinished;
+        Ok(Commands { next_block, damaged, ..self.commands_of(assembler)? })
     }
 
     /// Reads the commands in these frames of every process. With an index, the blocks before these frames
@@ -147,6 +160,13 @@ pub struct Commands<'r, R> {
     frames: Option<RangeInclusive<u64>>,
 }
 
+/// A reading of a file that grows, between two looks at it.
+pub struct Unfinished {
+    assembler: Assembler,
+    next_block: usize,
+    damaged: bool,
+}
+
 /// The blobs of the file that commands are read from.
 pub(super) struct FileBlobs<'r, R> {
     // `mut` although each use borrows from the cell: the commands can be sent to another thread then.
@@ -225,6 +245,30 @@ impl<'r, R: Read + Seek> Commands<'r, R> {
                 Err(error) => self.stop_at_block(self.next_block - 1, error.to_string()),
             }
         }
+    }
+
+    /// Goes on to the next command as [`Self::advance`] does, but without an end: returns false if the next command needs a block
+    /// that the file does not have yet, and if a block is damaged. Then [`Self::leave`], [`TraceReader::grow`] and
+    /// [`TraceReader::go_on`] go on behind it. Looks at no range of frames.
+    ///
+    /// # Errors
+    /// An error of the file.
+    pub fn advance_so_far(&mut self) -> io::Result<bool> {
+        loop {
+            if self.advance_in_block() {
+                return Ok(true);
+            }
+            if self.damaged || self.next_block >= self.blobs.file.get_mut().blocks().len() {
+                return Ok(false);
+            }
+            self.read_next_block()?;
+        }
+    }
+
+    /// Leaves the file so that it can be looked at again.
+    pub fn leave(self) -> Unfinished {
+        let Self { assembler, next_block, damaged, .. } = self;
+        Unfinished { assembler, next_block, damaged }
     }
 
     /// Returns the block that is read next, and what [`Self::resume`] needs to go on there. `None` at the end of the trace,

@@ -15,7 +15,9 @@ use super::description_frame::{
     PartError,
 };
 use super::footer::{FOOTER_FRAME_BYTES_MAX, Footer};
-use super::frame::{FrameKind, NO_INDEX, SKIPPABLE_HEADER_BYTES, TRAILER_BYTES, Trailer};
+use super::frame::{
+    FrameKind, NO_INDEX, SKIPPABLE_HEADER_BYTES, TRAILER_BYTES, Trailer, has_description_frames,
+};
 use super::header::{HEADER_FRAME_BYTES_MAX, HeaderError, TraceHeader};
 use super::index::{INDEX_FRAME_BYTES_MAX, TraceIndex};
 use super::listing::{Listing, open_index};
@@ -211,6 +213,29 @@ pub(super) struct Described {
     pub damage: Option<(u64, PartError)>,
 }
 
+/// Adds what the description frames of a file have to the header, unless this build has all of it. Damage is noted in `tail`.
+pub(super) fn describe(
+    header: &mut TraceHeader,
+    frames: &mut Vec<FoundFrame>,
+    tail: &mut Tail,
+    read: impl FnMut(u64, u64) -> io::Result<Vec<u8>>,
+) -> io::Result<()> {
+    if !has_description_frames(header.version) {
+        frames.clear();
+    }
+    if header.is_own() || frames.is_empty() {
+        return Ok(());
+    }
+    let described = read_descriptions(frames, read)?;
+    header.description.to_mut().add(described.parts.into_iter().map(|(_, part)| part));
+    if let Some((at, why)) = described.damage
+        && *tail == Tail::Complete
+    {
+        *tail = Tail::Damaged { at, why: why.to_string() };
+    }
+    Ok(())
+}
+
 /// Reads description frames.
 pub(super) fn read_descriptions(
     frames: &[FoundFrame],
@@ -238,31 +263,52 @@ pub(super) fn read_descriptions(
     Ok(described)
 }
 
+/// What a walk over the frames of a file finds.
+pub(super) struct Frames {
+    pub blocks: Vec<BlockLocation>,
+    pub descriptions: Vec<FoundFrame>,
+    /// The other frames that readers skip.
+    others: Vec<FoundFrame>,
+    /// `Truncated` where the walk ended.
+    pub tail: Tail,
+}
+
+impl Frames {
+    /// Walks from the frame at `offset` to the end of a file of `file_len` bytes.
+    pub(super) fn find<R: Read + Seek>(
+        input: &mut R,
+        offset: u64,
+        file_len: u64,
+    ) -> io::Result<Self> {
+        let mut scanner = Scanner::new(input, offset, file_len)?;
+        let (mut blocks, mut descriptions, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        let tail = loop {
+            match scanner.step()? {
+                Step::Frame(FoundFrame { found: Found::Data { raw_len }, offset, len }) => {
+                    blocks.push(BlockLocation { offset, compressed_len: len as u32, raw_len });
+                }
+                Step::Frame(frame) if is_description(&frame) => descriptions.push(frame),
+                Step::Frame(frame) => others.push(frame),
+                Step::End | Step::Truncated => break Tail::Truncated { at: scanner.offset() },
+                Step::Damaged(why) => {
+                    break Tail::Damaged { at: scanner.offset(), why: why.to_owned() };
+                }
+            }
+        };
+        Ok(Self { blocks, descriptions, others, tail })
+    }
+}
+
 /// Finds the parts by walking over all frames.
 fn parts_by_scan<R: Read + Seek>(
     input: &mut R,
     header_len: u64,
     file_len: u64,
 ) -> io::Result<FileParts> {
-    let mut scanner = Scanner::new(&mut *input, header_len, file_len)?;
-    let mut blocks = Vec::new();
-    let (mut ours, mut descriptions) = (Vec::new(), Vec::new());
-    let mut tail = loop {
-        match scanner.step()? {
-            Step::Frame(FoundFrame { found: Found::Data { raw_len }, offset, len }) => {
-                blocks.push(BlockLocation { offset, compressed_len: len as u32, raw_len });
-            }
-            Step::Frame(frame) if is_description(&frame) => descriptions.push(frame),
-            Step::Frame(frame) => ours.push(frame),
-            Step::End | Step::Truncated => break Tail::Truncated { at: scanner.offset() },
-            Step::Damaged(why) => {
-                break Tail::Damaged { at: scanner.offset(), why: why.to_owned() };
-            }
-        }
-    };
-    drop(scanner);
+    let frames = Frames::find(input, header_len, file_len)?;
+    let Frames { blocks, descriptions, others, mut tail } = frames;
     let (mut index, mut footer) = (None, None);
-    for frame in ours {
+    for frame in others {
         match read_table(input, frame, file_len, &mut tail)? {
             Some(Table::Index(found)) => index = Some(found),
             Some(Table::Footer(found)) => footer = Some(*found),

@@ -11,11 +11,11 @@ use super::blobs::{BlobEntry, BlobNumber, BlobSource};
 use super::block::BlockLocation;
 use super::block_file::BlockFile;
 pub use super::block_file::{BlockError, Reopen};
-pub use super::commands::Commands;
-use super::file_parts::{FileParts, read_descriptions, read_header, read_range};
+pub use super::commands::{Commands, Unfinished};
+use super::file_parts::{FileParts, describe, read_header, read_range};
 pub use super::file_parts::{OpenError, Tail};
 use super::footer::Footer;
-use super::frame::{FRAME_HEADER_BYTES, has_description_frames};
+use super::frame::FRAME_HEADER_BYTES;
 use super::header::TraceHeader;
 use super::index::TraceIndex;
 use super::meta::{End, Meta};
@@ -50,19 +50,8 @@ impl<R: Read + Seek> TraceReader<R> {
         let file_len = input.seek(SeekFrom::End(0))?;
         let (mut header, header_len) = read_header(&mut input, file_len)?;
         let mut parts = FileParts::find(&mut input, header_len, file_len)?;
-        if !has_description_frames(header.version) {
-            parts.descriptions.clear();
-        }
-        if !header.is_own() && !parts.descriptions.is_empty() {
-            let read = |offset, len| read_range(&mut input, offset, len);
-            let described = read_descriptions(&parts.descriptions, read)?;
-            header.description.to_mut().add(described.parts.into_iter().map(|(_, part)| part));
-            if let Some((at, why)) = described.damage
-                && parts.tail == Tail::Complete
-            {
-                parts.tail = Tail::Damaged { at, why: why.to_string() };
-            }
-        }
+        let read = |offset, len| read_range(&mut input, offset, len);
+        describe(&mut header, &mut parts.descriptions, &mut parts.tail, read)?;
         let blocks: Arc<[BlockLocation]> = parts.blocks.into();
         let file = BlockFile::new(input, Arc::clone(&blocks));
         let mut index = parts.index;
@@ -84,6 +73,34 @@ impl<R: Read + Seek> TraceReader<R> {
             descriptions: parts.descriptions,
             tables_at: parts.tables_at,
         })
+    }
+
+    /// Looks for blocks that were written since the file was opened, or since this was called last. Returns whether there are
+    /// any. Does not look for an index or a footer, and a file that has one does not grow.
+    ///
+    /// # Errors
+    /// An error of the file.
+    pub fn grow(&mut self) -> io::Result<bool> {
+        let Tail::Truncated { at } = self.tail else { return Ok(false) };
+        if self.index.is_some() || self.footer.is_some() {
+            return Ok(false);
+        }
+        let file = self.file.get_mut();
+        let (frames, file_len) = file.frames_from(at)?;
+        (self.tail, self.file_len) = (frames.tail, file_len);
+        if !frames.descriptions.is_empty() {
+            self.descriptions.extend(frames.descriptions);
+            let read = |offset, len| file.read(offset, len);
+            // What was described before stays.
+            describe(&mut self.header, &mut self.descriptions, &mut self.tail, read)?;
+        }
+        if frames.blocks.is_empty() {
+            return Ok(false);
+        }
+        self.blocks = self.blocks.iter().copied().chain(frames.blocks).collect();
+        file.grow(Arc::clone(&self.blocks));
+        self.store.get_mut().grow();
+        Ok(true)
     }
 
     /// Decodes blocks ahead on a thread of its own whenever commands are read in order. Each reading in

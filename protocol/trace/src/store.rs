@@ -72,9 +72,21 @@ pub(super) struct Store {
     numbers: Option<Arc<[(BlobNumber, BlobName)]>>,
     /// True if the whole file has been read for blobs, so that there are no others.
     is_complete: bool,
+    /// How far the file has been read for blobs.
+    search: Search,
     block: Option<usize>,
     raw: Arc<Vec<u8>>,
     cache: Cache,
+}
+
+/// A search for blobs, which goes on in a file that grows.
+#[derive(Default)]
+struct Search {
+    collector: Collector,
+    /// Process of each thread.
+    processes: HashMap<u32, u32>,
+    /// Blocks that were searched.
+    blocks: usize,
 }
 
 impl Store {
@@ -131,6 +143,11 @@ impl Store {
         let (entries, numbers) = (entries.clone(), numbers.clone());
         let listing = listing.clone();
         Self { listing, entries, numbers, is_complete: *is_complete, ..Self::default() }
+    }
+
+    /// Says that the file has blocks that were not searched.
+    pub(super) fn grow(&mut self) {
+        self.is_complete = false;
     }
 
     /// Returns the blobs that the index lists, as long as nothing else was needed.
@@ -212,19 +229,26 @@ impl Store {
         entries.get(at).copied()
     }
 
-    /// Finds all blobs in the complete blocks of the file, by hashing their pieces.
+    /// Finds all blobs in the complete blocks of the file, by hashing their pieces. Blocks that were searched before are not
+    /// searched again.
     fn read_all<R: Read + Seek>(&mut self, file: &mut BlockFile<R>) -> io::Result<()> {
         if self.is_complete {
             return Ok(());
         }
-        let mut collector = Collector::default();
+        // After an error of the file the search begins anew.
+        let Search { mut collector, mut processes, blocks } = std::mem::take(&mut self.search);
         let (mut entries, mut numbers) = (Vec::new(), Vec::new());
-        for block in 0..file.blocks().len() {
+        if blocks > 0 {
+            entries.extend_from_slice(self.entries.as_deref().unwrap_or_default());
+            numbers.extend_from_slice(self.numbers.as_deref().unwrap_or_default());
+        }
+        for block in blocks..file.blocks().len() {
             if !self.load(file, block)? {
                 continue;
             }
             // Each block states its threads.
-            let (mut processes, mut current) = (HashMap::new(), None);
+            processes.clear();
+            let mut current = None;
             let records = Records::new(&self.raw).map_while(Result::ok);
             for record in records.filter(|record| record.header.id() >= META_FIRST) {
                 match (Meta::decode(record.header.id(), record.payload), current) {
@@ -256,6 +280,7 @@ impl Store {
         numbers.dedup_by_key(|(number, _)| *number);
         (self.entries, self.numbers) = (Some(entries.into()), Some(numbers.into()));
         self.listing = None;
+        self.search = Search { collector, processes, blocks: file.blocks().len() };
         self.is_complete = true;
         Ok(())
     }

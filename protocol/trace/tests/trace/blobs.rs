@@ -42,6 +42,26 @@ fn two_blobs() -> (Writer, [Vec<u8>; 2]) {
     (w, blobs)
 }
 
+/// The file of two blobs.
+pub fn two_blobs_file() -> Vec<u8> {
+    ended(two_blobs().0).finish()
+}
+
+/// A file of blobs, each in a block of its own, and a command that refers to it in the next one.
+pub fn blobs_in_turn_file() -> Vec<u8> {
+    let mut w = Writer::new();
+    let process = w.process(1, "p");
+    let thread = w.thread(process, 10, 1);
+    for at in 2..6 {
+        let blob = bytes(700, at);
+        w.blob(thread, &blob, 500);
+        w.end_block();
+        w.command(thread, DATA, Some(at as u64), &upload().blob(&blob));
+        w.end_block();
+    }
+    ended(w).finish()
+}
+
 fn ended(mut w: Writer) -> Writer {
     w.end(EndReason::Stop, Vec::new());
     w

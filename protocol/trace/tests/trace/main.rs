@@ -11,6 +11,7 @@ mod describe;
 mod descriptions;
 mod events;
 mod frame_times;
+mod growing;
 mod hostile;
 mod json;
 mod parallel;

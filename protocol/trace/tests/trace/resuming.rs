@@ -13,7 +13,7 @@ use crate::writer::{Writer, line, open};
 
 /// The next step of a thread.
 #[derive(Clone, Copy, Debug)]
-enum Step {
+pub enum Step {
     Clear,
     /// Takes effect when it is entered, and leaves later.
     EnterSwap,
@@ -30,7 +30,7 @@ enum Step {
     EndBlock,
 }
 
-fn step() -> impl Strategy<Value = (u32, Step)> {
+pub fn step() -> impl Strategy<Value = (u32, Step)> {
     let step = prop_oneof![
         4 => Just(Step::Clear),
         3 => Just(Step::EnterSwap),
@@ -48,7 +48,7 @@ fn step() -> impl Strategy<Value = (u32, Step)> {
     (0..3u32, step)
 }
 
-fn written(steps: &[(u32, Step)], in_flight: Vec<InFlight>) -> Vec<u8> {
+pub fn written(steps: &[(u32, Step)], in_flight: Vec<InFlight>) -> Vec<u8> {
     let mut w = Writer::new();
     let process = w.process(1, "p");
     for tid in 10..13 {
