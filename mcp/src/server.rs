@@ -20,8 +20,8 @@ use crate::{arguments, process};
 /// Runs of `gapii-ctl` at one time. A replay uses all cores.
 const RUNS_MAX: usize = 2;
 
-const INSTRUCTIONS: &str = "gapii records what a program tells EGL, OpenGL ES and Level Zero. `traces` lists the \
-recordings. Begin with `info` and `problems`; then look at `frames`, `commands`, `state` and `picture`. Commands have \
+const INSTRUCTIONS: &str = "gapii records what a program tells EGL, GLX, OpenGL, OpenGL ES and Level Zero. `traces` \
+lists the recordings. Begin with `info` and `problems`; then look at `frames`, `commands`, `state` and `picture`. Commands have \
 numbers, which the other tools take as `at`. The answers are JSON.";
 
 /// Answers questions about traces.

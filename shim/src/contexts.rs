@@ -1,5 +1,5 @@
 //! The API and the client version of the program's 256 newest contexts. A context that newer ones have pushed out
-//! counts as OpenGL ES with client version 0. Also counts the contexts that `eglDestroyContext` has not destroyed.
+//! counts as OpenGL ES with client version 0. Also counts the contexts that EGL or GLX has not destroyed.
 
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -21,15 +21,15 @@ static CONTEXTS: [Context; 256] =
     [const { Context { handle: AtomicU64::new(0), kind: AtomicU64::new(0) } }; 256];
 static CONTEXTS_MADE: AtomicU64 = AtomicU64::new(0);
 
-/// Contexts that were created and not destroyed with `eglDestroyContext`.
+/// Contexts that were created and not destroyed, through EGL and GLX.
 static CONTEXTS_ALIVE: AtomicU64 = AtomicU64::new(0);
 
-/// Returns how many contexts were created and not destroyed with `eglDestroyContext`.
+/// Returns how many contexts were created and not destroyed, through EGL and GLX.
 pub fn alive() -> u64 {
     CONTEXTS_ALIVE.load(Relaxed)
 }
 
-/// Whether the process has ever created a context.
+/// Whether the process has ever created a context, through EGL or GLX.
 pub fn has_any() -> bool {
     CONTEXTS_MADE.load(Relaxed) != 0
 }

@@ -1,4 +1,4 @@
-//! libgapii: stands in for EGL, OpenGL ES and Level Zero inside the application's process.
+//! libgapii: stands in for EGL, GLX, OpenGL, OpenGL ES and Level Zero inside the application's process.
 //!
 //! The shim is a guest there. On the call path it allocates nothing, takes no lock and prints nothing. It makes no
 //! system call there, except to wait for room in a full ring and to read memory that may be unreadable. If anything

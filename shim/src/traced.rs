@@ -32,7 +32,7 @@ use crate::signature::{Outcome, RESULT_BYTES_MAX, Signature};
 use crate::table;
 use crate::tls::{Words, words};
 
-/// The tracers of EGL, OpenGL ES and Level Zero.
+/// The tracers of EGL, GLX, OpenGL, OpenGL ES and Level Zero.
 pub static TRACERS: Tracers = Tracers::new(ids::COUNT, switch);
 
 /// Lets the table's slots lead to the traced calls. Called by one thread at a time.

@@ -1,4 +1,4 @@
-//! One type per command of EGL, OpenGL ES and Level Zero, named like the command; see [`Command`].
+//! One type per command of EGL, GLX, OpenGL, OpenGL ES and Level Zero, named like the command; see [`Command`].
 
 #![allow(non_camel_case_types)] // Commands are spelled as the API spells them.
 

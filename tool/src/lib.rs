@@ -1,4 +1,4 @@
-//! Tracers of EGL, OpenGL ES and Level Zero, for tools in Rust.
+//! Tracers of EGL, GLX, OpenGL, OpenGL ES and Level Zero, for tools in Rust.
 //!
 //! A tool is a library (`crate-type = ["cdylib"]`) that `gapii-ctl run --tool TOOL.so -- PROGRAM` loads into a
 //! program beside `libgapii.so`. It creates a [`Tracer`] in a constructor, before the program's `main`, or at any

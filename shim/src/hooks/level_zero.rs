@@ -1,5 +1,5 @@
 //! Hooks of Level Zero commands: frames of programs that do not swap, and safe points. A successful submit to a queue
-//! ends a frame if the capture's client asked for that, or if the process has never made an EGL context. Waits on the
+//! ends a frame if the capture's client asked for that, or if the process has never made a context of EGL or GLX. Waits on the
 //! host are safe points.
 
 #![expect(non_snake_case, reason = "named like the commands")]
@@ -17,7 +17,7 @@ use crate::safe_point::{self, Moment};
 const SUCCESS: u32 = 0;
 
 /// Whether a submit ends a frame: if the capture's rule or its client says so, or, without a rule, if the process has never had
-/// an EGL context.
+/// a context of EGL or GLX.
 fn is_frame(result: u32) -> bool {
     let ends = match frame_rule::is_set() {
         true => frame_rule::ends(ids::ZE_COMMAND_QUEUE_EXECUTE_COMMAND_LISTS),

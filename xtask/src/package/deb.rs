@@ -25,8 +25,13 @@ struct Control {
     recommends: &'static str,
     suggests: &'static str,
     synopsis: &'static str,
+    /// Stands behind [`ABOUT_ALL`].
     description: &'static str,
 }
+
+/// What the description of each package begins with.
+const ABOUT_ALL: &str = "gapii records every command that a program issues to EGL, GLX, OpenGL,\n\
+                         OpenGL ES and Level Zero, from all threads and processes.\n";
 
 fn control(package: Package) -> Control {
     match package {
@@ -36,9 +41,8 @@ fn control(package: Package) -> Control {
             recommends: "libegl1, libgles2",
             suggests: "gapii-level-zero, libgles1",
             synopsis: "records and replays the graphics commands of a program",
-            description: "gapii records every command that a program issues to EGL, OpenGL ES and\n\
-                          Level Zero, from all threads and processes. This package has the tool\n\
-                          gapii-ctl, which records, inspects and replays, and the daemon gapiid.",
+            description: "This package has the tool gapii-ctl, which records, inspects and\n\
+                          replays, and the daemon gapiid.",
         },
         Package::Shim => Control {
             section: "libs",
@@ -46,9 +50,8 @@ fn control(package: Package) -> Control {
             recommends: "",
             suggests: "",
             synopsis: "records graphics commands: the library inside the program",
-            description: "gapii records every command that a program issues to EGL, OpenGL ES and\n\
-                          Level Zero. This package has the library that gapii-ctl puts between a\n\
-                          program and its driver.",
+            description: "This package has the library that gapii-ctl puts between a program and\n\
+                          its driver.",
         },
         Package::Development => Control {
             section: "libdevel",
@@ -56,10 +59,9 @@ fn control(package: Package) -> Control {
             recommends: "",
             suggests: "pkgconf",
             synopsis: "headers for code around graphics commands that gapii records",
-            description: "gapii records every command that a program issues to EGL, OpenGL ES and\n\
-                          Level Zero. This package has the headers for tools that run code before\n\
-                          and after a command, an example, and the library for programs that\n\
-                          contain gapii.",
+            description: "This package has the headers for tools that run code before and after\n\
+                          a command, an example, and the library for programs that contain\n\
+                          gapii.",
         },
         Package::LevelZero => Control {
             section: "libs",
@@ -67,9 +69,8 @@ fn control(package: Package) -> Control {
             recommends: "libze1",
             suggests: "",
             synopsis: "records the Level Zero commands of a program: the tracing layer",
-            description: "gapii records every command that a program issues to EGL, OpenGL ES and\n\
-                          Level Zero. This package has the layer through which it records\n\
-                          Level Zero. gapii-ctl run finds it.",
+            description: "This package has the layer through which it records Level Zero. gapii-\n\
+                          ctl run finds it.",
         },
         Package::Agents => Control {
             section: "devel",
@@ -77,9 +78,8 @@ fn control(package: Package) -> Control {
             recommends: "",
             suggests: "",
             synopsis: "lets an agent ask about recorded graphics commands",
-            description: "gapii records every command that a program issues to EGL, OpenGL ES and\n\
-                          Level Zero. This package has the server of the Model Context Protocol\n\
-                          that gapii-ctl mcp starts: an agent asks it about recordings.",
+            description: "This package has the server of the Model Context Protocol that gapii-\n\
+                          ctl mcp starts: an agent asks it about recordings.",
         },
         Package::Fleet => Control {
             section: "devel",
@@ -87,10 +87,9 @@ fn control(package: Package) -> Control {
             recommends: "ca-certificates",
             suggests: "",
             synopsis: "recorded graphics commands of many machines",
-            description: "gapii records every command that a program issues to EGL, OpenGL ES and\n\
-                          Level Zero. This package has the program that gapii-ctl export starts\n\
-                          to write recordings as tables in Parquet, also to object stores, and a\n\
-                          service that uploads recordings of a folder to an object store.",
+            description: "This package has the program that gapii-ctl export starts to write\n\
+                          recordings as tables in Parquet, also to object stores, and a service\n\
+                          that uploads recordings of a folder to an object store.",
         },
     }
 }
@@ -164,6 +163,7 @@ fn write_manifest(
         };
     }
     let control = control(package);
+    let description = format!("{ABOUT_ALL}{}", control.description);
     let depends = control.depends.replace("@VERSION@", version());
     let depends = match depends.contains("$auto") {
         true => depends.replace("$auto", &needed(package, files, root)?),
@@ -176,7 +176,7 @@ fn write_manifest(
         ("depends", &depends),
         ("recommends", control.recommends),
         ("suggests", control.suggests),
-        ("extended-description", control.description),
+        ("extended-description", &description),
     ]);
     values.retain(|_, value| !value.is_empty());
     let scripts = own.to_string_lossy();
