@@ -20,6 +20,7 @@ use gapii_state::read_back::NEVER;
 use gapii_state::version_of;
 
 use crate::driver::Driver;
+use crate::gl::pending_errors::PendingErrors;
 use crate::limits::Limits;
 use crate::memory::{Memory, Output, Outputs};
 use crate::names::{Names, Scopes};
@@ -54,6 +55,7 @@ pub struct Parts {
     pub(crate) wide_arrays: HashSet<u32>,
     /// Arrays into which drivers write in selection and feedback mode, by scope of the context and mode.
     pub(crate) mode_arrays: HashMap<(u32, u32), Vec<u32>>,
+    pub(crate) pending_errors: PendingErrors,
     /// Context and mode that the last glRenderMode has ended.
     pub(crate) ended_mode: (u32, u32),
 }

@@ -206,7 +206,8 @@ mod tests {
         if !path.is_empty() && command.get_arguments().any(|argument| argument.get_id() == "json") {
             found.push(path.to_owned());
         }
-        for inner in command.get_subcommands() {
+        // A hidden command answers another command.
+        for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
             with_json(inner, format!("{path} {}", inner.get_name()).trim(), found);
         }
     }

@@ -204,6 +204,7 @@ impl<R: Read + Seek + Send> Plays for Player<'_, '_, R> {
                     self.observers.benchmark.thread_ends(&self.parts, thread);
                 }
                 egl::end_thread(&mut self.parts, thread, command.thread);
+                        self.parts.pending_errors.frame_ended();
                 self.parts.threads.end(command.thread);
             }
         }
@@ -259,6 +260,7 @@ fn playable<'k>(
     if command.enter_payload().is_none() {
         return Err(Skip::from("it was entered before the recording began"));
     }
+        parts.pending_errors.begin(hold.is_for_snapshot);
     let play = known.play.ok_or_else(|| Skip::from("this build can't play it"))?;
     Ok((known, play))
 }
@@ -325,6 +327,9 @@ fn try_play(
         observers.benchmark.before_gl(&mut call);
     } else {
         observers.benchmark.before_egl(&mut call);
+    }
+    if known.is_gl {
+        gl::pending_errors::keep(parts, command);
     }
     // A frame that ends at a draw has the draw in it; other commands may bind something else.
     let ends_frame = command.ends_frame && !known.is_swap && !known.is_level_zero;

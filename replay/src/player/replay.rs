@@ -14,6 +14,7 @@ use super::options::{Options, ReplayError};
 use super::playing::{Observers, Player};
 use crate::driver::{Driver, Loader};
 use crate::events::Events;
+use crate::gl::pending_errors::PendingErrors;
 use crate::level_zero;
 use crate::memory::{Memory, Outputs};
 use crate::names::Names;
@@ -69,6 +70,7 @@ pub fn replay<R: Read + Seek + Send>(
         facts: HashMap::new(),
         wide_arrays: HashSet::new(),
         mode_arrays: HashMap::new(),
+        pending_errors: PendingErrors::default(),
         ended_mode: (0, 0),
     };
     let total = reader.footer().map_or(0, |footer| footer.totals.calls);
