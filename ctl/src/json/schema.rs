@@ -10,7 +10,7 @@ use super::{Failed, Remark, VERSION, VERSION_KEY, printed_name};
 use crate::capture_answer::{CaptureAnswer, RunAnswer, SavedAnswer};
 use crate::check::answer::Checked;
 use crate::commands::{
-    anonymise, blob, diff, doctor, dump, export, frames, import, info, montage, pair, pixel,
+    anonymise, blob, diff, doctor, dump, export, frames, import, info, merge, montage, pair, pixel,
     report, state, stop, ui, watch,
 };
 
@@ -79,6 +79,7 @@ pub const FORMS: &[Form] = &[
     document::<pixel::PixelHistory>("pixel"),
     document::<Checked>("check"),
     document::<CaptureAnswer>("trim"),
+    document::<merge::Answer>("merge"),
     document::<anonymise::Answer>("anonymise"),
     document::<blob::Described>("blob"),
     document::<gapii_trace::Verification>("verify"),
