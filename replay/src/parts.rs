@@ -20,11 +20,10 @@ use gapii_state::read_back::NEVER;
 use gapii_state::version_of;
 
 use crate::driver::Driver;
-use crate::gl::pending_errors::PendingErrors;
 use crate::limits::Limits;
 use crate::memory::{Memory, Output, Outputs};
 use crate::names::{Names, Scopes};
-use crate::objects::{Egl, LevelZero, Mappings, Places};
+use crate::objects::{Egl, LevelZero, Mappings, PendingErrors, Places};
 use crate::survey::Survey;
 use crate::tally::Tally;
 use crate::threads::Threads;

@@ -15,7 +15,7 @@ use gapii_trace::{
     BlockEntry, Description, DescriptionWriter, Footer, TraceHeader, TraceIndex, meta,
 };
 
-use super::MergeError;
+use super::error::MergeError;
 use super::source::Head;
 
 /// Blocks and what is known of them.

@@ -11,7 +11,7 @@ use gapii_trace::reader::TraceReader;
 use gapii_trace::record::locate;
 use gapii_trace::tracker::{PROCESSES_MAX, THREADS_MAX, Tracker};
 
-use super::MergeError;
+use super::error::MergeError;
 
 /// A trace and the place in it.
 pub struct Source<'r, R> {

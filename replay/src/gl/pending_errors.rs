@@ -1,4 +1,4 @@
-//! `PendingErrors`: GL errors that commands before a recorded part have caused, and that the program asks for in the part.
+//! GL errors that commands before a recorded part have caused, and that the program asks for in the part.
 //!
 //! A snapshot does not have them: asking for an error clears it, so the shim does not ask. The player asks for the errors
 //! of a context before the first command of the context in the part, and causes them again by commands that fail with them
@@ -6,7 +6,6 @@
 //! state does not have is found out by trying it past the recorder. GL_OUT_OF_MEMORY and errors of stacks cannot be caused
 //! without a change; a note says that such an error is lost.
 
-use std::collections::HashSet;
 use std::ptr;
 
 use gapii_commands::constants::{
@@ -23,23 +22,6 @@ use crate::skip::Skip;
 
 /// Most errors that a driver is asked for: it may have a flag for each, and a lost context always has another one.
 const ERRORS_MAX: usize = 8;
-
-/// Where the player looks for pending errors.
-#[derive(Default)]
-pub struct PendingErrors {
-    begin: Begin,
-    /// Contexts, by process and handle, that were asked.
-    asked: HashSet<(u32, u64)>,
-}
-
-/// When the part begins.
-#[derive(Default)]
-enum Begin {
-    #[default]
-    Never,
-    AtFrameEnd,
-    Begun,
-}
 
 /// A command, or several, that fail with an error and change nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,28 +44,15 @@ const WAYS: [(u32, Way); 6] = [
     (GL_INVALID_FRAMEBUFFER_OPERATION, Way::ClearNothingOfNewFramebuffer),
 ];
 
-impl PendingErrors {
-    /// Notes that the part begins with the next command, or at the end of the present frame.
-    pub fn begin(&mut self, at_any_command: bool) {
-        self.begin = if at_any_command { Begin::Begun } else { Begin::AtFrameEnd };
-    }
-
-    /// Notes the end of a frame.
-    pub fn frame_ended(&mut self) {
-        if matches!(self.begin, Begin::AtFrameEnd) {
-            self.begin = Begin::Begun;
-        }
-    }
-}
-
 /// Causes the pending errors of the command's context, which is current, in the part, before the part's first command in
 /// this context.
 pub fn keep(parts: &mut Parts, command: &Command<'_>) {
-    let context = (command.process, command.context);
-    let PendingErrors { begin: Begin::Begun, asked } = &mut parts.pending_errors else { return };
+    if !parts.pending_errors.are_looked_for() {
+        return;
+    }
     let thread = parts.follower.thread(command.thread);
     let is_busy = thread.and_then(|it| it.context.as_deref()).is_some_and(lists::is_busy);
-    if is_busy || !asked.insert(context) {
+    if is_busy || !parts.pending_errors.ask((command.process, command.context)) {
         return;
     }
     let pending: Vec<u32> = (0..ERRORS_MAX)
