@@ -41,6 +41,7 @@ mod identity;
 mod locations;
 pub mod marks;
 mod mentions;
+pub mod merge;
 pub mod object_lives;
 pub mod object_names;
 pub mod presentation;

@@ -10,7 +10,7 @@ use clap::{Arg, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::args::Connect;
 use crate::commands::{
     anonymise, apps, blob, check, completions, diff, doctor, dump, export, frames, history, import,
-    info, install, list, man, mcp, montage, pair, pixel, play_part, problems, relay, replay,
+    info, install, list, man, mcp, merge, montage, pair, pixel, play_part, problems, relay, replay,
     report, run, save, schema, start, state, stats, status, stop, threads, trim, ui, verify, watch,
 };
 use crate::failure::{Failure, RUN};
@@ -106,6 +106,8 @@ enum Command {
     DumpImages(replay::DumpImages),
     /// Write some frames of a trace as a trace of their own, which replays alone
     Trim(trim::Trim),
+    /// Write traces of one session, such as those of two programs, as one trace
+    Merge(merge::Merge),
     /// Write a trace again with noise in place of its texts, memory and names, so that it can be given away
     Anonymise(anonymise::Anonymise),
     /// Replay the beginning of a trace; `trim` runs this
@@ -242,6 +244,7 @@ impl Cli {
             Command::DumpImages(args) => replay::dump_images(args),
             Command::Pixel(args) => pixel::run(args),
             Command::Trim(args) => trim::run(args),
+            Command::Merge(args) => merge::run(args),
             Command::Anonymise(args) => anonymise::run(args),
             Command::PlayPart(args) => play_part::run(args),
             Command::Blob(args) => blob::run(args),

@@ -1,5 +1,5 @@
 //! Lines that `replay` prints for each frame, for programs: `frame 3 640x480 DIGEST` with `--checksum`, and `frame 3
-//! cpu_ns=1200 gpu_ns=900` with `--benchmark`. A frame of a second process begins with `process 1`, and with `--loop` all
+//! cpu_ns=1200 gpu_ns=900` with `--benchmark`. A frame of a second process begins with `process 1`, and with `--loop` or `--loop-last` all
 //! begin with `round 0` and so on.
 
 use std::fmt::Write;

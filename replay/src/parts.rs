@@ -23,7 +23,7 @@ use crate::driver::Driver;
 use crate::limits::Limits;
 use crate::memory::{Memory, Output, Outputs};
 use crate::names::{Names, Scopes};
-use crate::objects::{Egl, LevelZero, Mappings, Places};
+use crate::objects::{Egl, LevelZero, Mappings, PendingErrors, Places};
 use crate::survey::Survey;
 use crate::tally::Tally;
 use crate::threads::Threads;
@@ -54,6 +54,7 @@ pub struct Parts {
     pub(crate) wide_arrays: HashSet<u32>,
     /// Arrays into which drivers write in selection and feedback mode, by scope of the context and mode.
     pub(crate) mode_arrays: HashMap<(u32, u32), Vec<u32>>,
+    pub(crate) pending_errors: PendingErrors,
     /// Context and mode that the last glRenderMode has ended.
     pub(crate) ended_mode: (u32, u32),
 }

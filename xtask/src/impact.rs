@@ -17,6 +17,7 @@ pub struct Part {
 /// The first row that is a file or a folder around it decides; a file in no row needs no test.
 const PARTS: &[Part] = &[
     part("analysis/src/anonymise", &["gapii-ctl"], &["tools::anonymise"]),
+    part("analysis/src/merge", &["gapii-ctl"], &["tools::merge"]),
     part("analysis", &["gapii-ctl"], &["tools::analysis", "tools::anonymise"]),
     part(
         "apis/level_zero",
@@ -33,6 +34,7 @@ const PARTS: &[Part] = &[
     part("ctl/src/checkpoints.rs", &[], &["tools::checkpoints"]),
     part("ctl/src/emptiness", &["gapii-ctl"], &["recording::empty_traces", "recording::reasons"]),
     part("ctl/src/commands/anonymise.rs", &[], &["tools::anonymise"]),
+    part("ctl/src/commands/merge.rs", &[], &["tools::merge"]),
     part("ctl/src/commands/install.rs", &[], &["tools::installing"]),
     part("ctl/src/placed.rs", &[], &["tools::installing"]),
     part("ctl/src/commands/state.rs", &[], &["tools::checkpoints", "tools::analysis"]),

@@ -17,6 +17,7 @@ pub mod install;
 pub mod list;
 pub mod man;
 pub mod mcp;
+pub mod merge;
 pub mod montage;
 pub mod pair;
 pub mod pixel;

@@ -14,9 +14,10 @@ use gapii_analysis::unused::NamesUsed;
 use gapii_replay::{Events, Held, Hold, Kind, Options, SystemLoader, Unknown, replay};
 use rustix::process::Pid;
 
-use crate::args::Trace;
+use crate::args::{Json, Trace};
 use crate::failure::Failure;
 use crate::reading_progress::ReadingProgress;
+use crate::text;
 use crate::trace_file;
 
 /// Name of the command.
@@ -46,6 +47,10 @@ pub struct PlayPart {
     /// Last command to play
     #[arg(long, value_name = "SEQ")]
     stop_after: Option<u64>,
+
+    /// For messages: `trim` answers in JSON
+    #[command(flatten)]
+    _json: Json,
 }
 
 pub fn run(args: &PlayPart) -> Result<u8, Failure> {
@@ -70,6 +75,9 @@ pub fn run(args: &PlayPart) -> Result<u8, Failure> {
     let report = replay(&mut reader, &SystemLoader::default(), options, &mut events);
     let report = report
         .map_err(|error| Failure::answer(format!("{} can't be played: {error}", path.display())))?;
+    for note in &report.notes {
+        text::say(note);
+    }
     match (report.cancelled, report.skipped) {
         (true, _) => Err(Failure::answer("the client that asked for this part is gone")),
         (false, 0) => Ok(0),

@@ -72,6 +72,13 @@ pub struct Replay {
     #[arg(long = "loop", value_name = "N", conflicts_with = "images", value_parser = clap::value_parser!(u64).range(1..))]
     rounds: Option<u64>,
 
+    /// Play the last frame this many times, each time with the state and the objects that the time before has left
+    ///
+    /// Faster than --loop, which plays the whole trace each time and so gives the last frame the state that it had. Fails if the
+    /// frame has different digests (--checksum) in two rounds.
+    #[arg(long, value_name = "N", conflicts_with_all = ["rounds", "images", "verify"], value_parser = clap::value_parser!(u64).range(1..))]
+    loop_last: Option<u64>,
+
     /// With --checksum or --benchmark: only of the last frame, of each round
     #[arg(long, requires = "of_frames")]
     last_frame: bool,
@@ -147,6 +154,7 @@ pub fn dump_images(args: &DumpImages) -> Result<u8, Failure> {
         checksum: false,
         benchmark: false,
         rounds: None,
+        loop_last: None,
         last_frame: false,
         snapshot_last: None,
         opaque: args.opaque,
@@ -202,7 +210,7 @@ pub fn run(args: &Replay) -> Result<u8, Failure> {
     match args.json.json {
         true => text::print_json(&report)?,
         false => {
-            let lines = frame_lines::lines(&report, args.rounds.is_some());
+            let lines = frame_lines::lines(&report, args.rounds.or(args.loop_last).is_some());
             // A picture on standard output stands alone.
             match args.snapshot_last.as_ref().is_some_and(|output| output.as_os_str() == "-") {
                 true => text::say(&format!("{lines}{}", describe(&report)).trim_end()),
@@ -245,6 +253,7 @@ fn options(args: &Replay, round: u64) -> Result<Options, Failure> {
     let mut options = Options {
         frames: args.frames.frames.clone(),
         window: args.window,
+        repeats: args.loop_last.map_or(0, |rounds| rounds - 1),
         verify: if args.verify { Verifier::on() } else { Verifier::default() },
         checksums: checksums(args).in_round(round),
         ..Options::default()

@@ -132,7 +132,9 @@ pub fn run(args: &Trim) -> Result<u8, Failure> {
         ..StartRequest::default()
     };
     let gate = scratch.path().join("gate.sock");
-    let words = words(path, &part, &gate, names.as_deref())?;
+    let mut words = words(path, &part, &gate, names.as_deref())?;
+    // Its messages are among those of this program.
+    words.extend(args.json.json.then(|| "--json".into()));
     let start = |beginning| Program::start(&words, &environment, &beginning, &signals, true);
     let (program, mut capture) = match part.hold {
         None => {

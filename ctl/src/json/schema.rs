@@ -10,7 +10,7 @@ use super::{Failed, Remark, VERSION, VERSION_KEY, printed_name};
 use crate::capture_answer::{CaptureAnswer, RunAnswer, SavedAnswer};
 use crate::check::answer::Checked;
 use crate::commands::{
-    anonymise, blob, diff, doctor, dump, export, frames, import, info, montage, pair, pixel,
+    anonymise, blob, diff, doctor, dump, export, frames, import, info, merge, montage, pair, pixel,
     report, state, stop, ui, watch,
 };
 
@@ -79,6 +79,7 @@ pub const FORMS: &[Form] = &[
     document::<pixel::PixelHistory>("pixel"),
     document::<Checked>("check"),
     document::<CaptureAnswer>("trim"),
+    document::<merge::Answer>("merge"),
     document::<anonymise::Answer>("anonymise"),
     document::<blob::Described>("blob"),
     document::<gapii_trace::Verification>("verify"),
@@ -206,7 +207,8 @@ mod tests {
         if !path.is_empty() && command.get_arguments().any(|argument| argument.get_id() == "json") {
             found.push(path.to_owned());
         }
-        for inner in command.get_subcommands() {
+        // A hidden command answers another command.
+        for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
             with_json(inner, format!("{path} {}", inner.get_name()).trim(), found);
         }
     }

@@ -99,6 +99,7 @@ pub enum Advance {
 }
 
 /// Makes commands of the blocks that it is given.
+#[derive(Clone)]
 pub struct Assembler {
     limits: HoldLimits,
     tracker: Tracker,
@@ -128,7 +129,7 @@ pub struct Assembler {
 }
 
 /// State of a thread's last command.
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 enum LastCommand {
     /// Complete, or the thread has had none.
     #[default]

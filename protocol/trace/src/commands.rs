@@ -167,6 +167,12 @@ pub struct Unfinished {
     damaged: bool,
 }
 
+/// A place between two commands, with the commands that were entered before it.
+pub struct Mark {
+    assembler: Assembler,
+    next_block: usize,
+}
+
 /// The blobs of the file that commands are read from.
 pub(super) struct FileBlobs<'r, R> {
     // `mut` although each use borrows from the cell: the commands can be sent to another thread then.
@@ -290,6 +296,17 @@ impl<'r, R: Read + Seek> Commands<'r, R> {
         }
         self.next_block = block;
         true
+    }
+
+    /// Returns the place behind the command that [`Self::advance`] came to, for [`Self::go_back`].
+    pub fn mark(&self) -> Mark {
+        Mark { assembler: self.assembler.clone(), next_block: self.next_block }
+    }
+
+    /// Goes back to a place of these commands: the next command is the one behind it.
+    pub fn go_back(&mut self, mark: &Mark) {
+        self.assembler = mark.assembler.clone();
+        (self.next_block, self.damaged) = (mark.next_block, false);
     }
 
     /// Returns the block that is read next.

@@ -63,7 +63,7 @@ impl EventKind {
 }
 
 /// Finds events in records.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct EventLog {
     events: Vec<Event>,
     /// Threads that have told a hold since their last SNAPSHOT.

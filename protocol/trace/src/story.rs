@@ -32,7 +32,7 @@ pub enum Begin {
 }
 
 /// The subjects and threads that have been described so far.
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub struct Story {
     begin: Begin,
     /// True for threads that have written a THREAD or a GAP, by thread index.

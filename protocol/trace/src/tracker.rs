@@ -24,7 +24,7 @@ pub const THREADS_MAX: u32 = 1 << 18;
 const CONTEXTS_MAX: usize = 1 << 12;
 
 /// State as of the last record. What belongs to a block, and END, is not serialized.
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub struct Tracker {
     processes: Vec<ProcessTrack>,
     threads: Vec<ThreadTrack>,

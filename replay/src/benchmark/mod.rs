@@ -34,7 +34,7 @@ pub struct Benchmark {
 /// How long a frame took.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct MeasuredFrame {
-    /// Number of the round, from 0: how often the trace had been played before.
+    /// Number of the round, from 0: how often the trace, or its last frame, had been played before.
     pub round: u64,
     /// Index of the process in the trace.
     pub process: u32,
@@ -56,6 +56,11 @@ impl Benchmark {
     /// Notes that the replay begins, and which frame is the last one that is played.
     pub(crate) fn begin(&mut self, now: Instant, last: Option<(u32, u64)>) {
         (self.since, self.last) = (Some(now), last);
+    }
+
+    /// Gives the frames from here on the number of the next round.
+    pub(crate) fn next_round(&mut self) {
+        self.round += 1;
     }
 
     /// Called before each command of OpenGL ES that is played in its context.

@@ -22,6 +22,7 @@ mod mappings;
 mod maps;
 mod multi_draws;
 mod outside;
+pub(crate) mod pending_errors;
 mod pixels;
 mod places;
 mod play;

@@ -50,7 +50,7 @@ pub(crate) struct Results {
 /// The digest of a frame's pixels.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct FrameChecksum {
-    /// Number of the round, from 0: how often the trace had been played before.
+    /// Number of the round, from 0: how often the trace, or its last frame, had been played before.
     pub round: u64,
     /// Index of the process in the trace.
     pub process: u32,
@@ -83,6 +83,11 @@ impl Checksums {
     /// Gives the checksums the number of a round.
     pub fn in_round(self, round: u64) -> Self {
         Self { round, ..self }
+    }
+
+    /// Gives the checksums from here on the number of the next round.
+    pub(crate) fn next_round(&mut self) {
+        self.round += 1;
     }
 
     /// Learns which frame is the last one that is played.

@@ -3,6 +3,7 @@
 mod known;
 mod options;
 mod playing;
+mod repeats;
 mod replay;
 
 pub use options::{Hold, Options, ReplayError};

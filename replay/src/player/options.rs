@@ -20,6 +20,8 @@ pub struct Options {
     pub frames: Option<Range<u64>>,
     /// `seq` of the last command to play.
     pub stop_after: Option<u64>,
+    /// How often the last frame of those that are played is played again.
+    pub repeats: u64,
     /// Where the replay is held once, for [`Events::held`](crate::Events::held).
     pub hold: Option<Hold>,
     /// Whether windows of the trace become windows.

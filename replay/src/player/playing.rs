@@ -19,6 +19,7 @@ use gapii_trace::{Bytes, Command};
 
 use super::known::Known;
 use super::options::Hold;
+use super::repeats::Repeats;
 use crate::benchmark::Benchmark;
 use crate::call::{self, ARGS_MAX, Call, Play};
 use crate::egl::current::regain;
@@ -43,6 +44,7 @@ pub(crate) struct Player<'r, 'e, R> {
     ended: BTreeSet<u32>,
     stop_after: Option<u64>,
     gate: Gate,
+    repeats: Repeats,
     /// Number of commands in the trace; 0 if the trace does not say.
     total: u64,
     done: u64,
@@ -91,6 +93,7 @@ impl<'r, 'e, R: Read + Seek> Player<'r, 'e, R> {
             ended: BTreeSet::new(),
             stop_after: None,
             gate: Gate::default(),
+            repeats: Repeats::default(),
             total: 0,
             done: 0,
             frames_ended: 0,
@@ -119,6 +122,14 @@ impl<'r, 'e, R: Read + Seek> Player<'r, 'e, R> {
         self
     }
 
+    /// Plays `frame` so many times more.
+    pub(super) fn repeating(mut self, frame: Option<(u32, u64)>, times: u64) -> Self {
+        if times > 0 {
+            self.repeats = Repeats::new(frame, times, self.commands.mark());
+        }
+        self
+    }
+
     /// Advances to the next wanted command; false at the end.
     fn advance(&mut self) -> bool {
         loop {
@@ -133,8 +144,9 @@ impl<'r, 'e, R: Read + Seek> Player<'r, 'e, R> {
             if self.observers.images.is_over() {
                 return false;
             }
-            self.done += 1;
+            self.done += u64::from(!self.repeats.are_on());
             match self.commands.advance() {
+                Ok(true) if self.repeats.passes_over(&self.commands.command()) => {}
                 Ok(true) if self.is_wanted() => return true,
                 Ok(true) if self.ended.len() < self.parts.survey.processes.len() => {}
                 Ok(_) => return false,
@@ -192,6 +204,7 @@ impl<R: Read + Seek + Send> Plays for Player<'_, '_, R> {
                     {
                         let (process, frame) = (command.process, command.frame);
                         self.frames_ended += 1;
+                        self.parts.pending_errors.frame_ended();
                         self.observers.benchmark.frame_ended(process, frame);
                         self.events.frame(&FrameEnd { process, frame, seq });
                     }
@@ -199,12 +212,22 @@ impl<R: Read + Seek + Send> Plays for Player<'_, '_, R> {
             }
             self.is_over |= self.stop_after.is_some_and(|last| command.seq >= Some(last));
             self.is_pending = false;
-            if self.parts.survey.is_last_of_thread(command.thread, self.done) {
+            let is_last = self.parts.survey.is_last_of_thread(command.thread, self.done);
+            if is_last && !self.repeats.keep_thread(&command) {
                 if command.thread == thread {
                     self.observers.benchmark.thread_ends(&self.parts, thread);
                 }
                 egl::end_thread(&mut self.parts, thread, command.thread);
                 self.parts.threads.end(command.thread);
+            }
+            let ended = (command.process, command.frame);
+            if command.ends_frame
+                && command.seq.is_some()
+                && let Some(begin) = self.repeats.frame_ended(ended, || self.commands.mark())
+            {
+                self.commands.go_back(begin);
+                self.observers.checksums.next_round();
+                self.observers.benchmark.next_round();
             }
         }
         if self.parts.threads.end(thread) {
@@ -237,6 +260,7 @@ impl Gate {
         }
         let used = hold.used.as_ref();
         let dropped = used.map_or(0, |used| gl::unused::delete(parts, command, used));
+        parts.pending_errors.begin(hold.is_for_snapshot);
         self.hold = None;
         events.held(&Held { seq, is_late: self.is_late, dropped });
     }
@@ -303,6 +327,9 @@ fn try_play(
     }
     if known.is_gl && parts.egl.current(command.thread) != Some(command.context) {
         return Err(Skip::from("the context that it was called in is not current on its thread"));
+    }
+    if known.is_gl {
+        gl::pending_errors::keep(parts, command);
     }
     let has_memory = command.enter_payload().is_some_and(|payload| payload.len() > known.fixed_len);
     if has_memory && !known.is_level_zero {

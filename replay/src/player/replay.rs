@@ -17,7 +17,7 @@ use crate::events::Events;
 use crate::level_zero;
 use crate::memory::{Memory, Outputs};
 use crate::names::Names;
-use crate::objects::{Egl, LevelZero, Mappings, Places};
+use crate::objects::{Egl, LevelZero, Mappings, PendingErrors, Places};
 use crate::parts::Parts;
 use crate::report::Report;
 use crate::survey::Survey;
@@ -69,6 +69,7 @@ pub fn replay<R: Read + Seek + Send>(
         facts: HashMap::new(),
         wide_arrays: HashSet::new(),
         mode_arrays: HashMap::new(),
+        pending_errors: PendingErrors::default(),
         ended_mode: (0, 0),
     };
     let total = reader.footer().map_or(0, |footer| footer.totals.calls);
@@ -77,6 +78,7 @@ pub fn replay<R: Read + Seek + Send>(
     let observers = Observers { images, checksums, benchmark, verify };
     let player = Player::new(reader.commands()?, table, (parts, observers), events);
     let player = player.limited(options.frames, options.stop_after, total).held(options.hold);
+    let player = player.repeating(last_frame, options.repeats);
     let Some(mut player) = threads::play(player) else {
         return Err(ReplayError::Missing("a thread of the replay ended early".to_owned()));
     };

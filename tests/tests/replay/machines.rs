@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command as Process;
 
 use gapii_tests::gapii::{Session, Trace};
+use gapii_tests::loading::offscreen;
 use gapii_tests::process::{Finished, run};
+use gapii_tests::programs::program;
 use gapii_tests::replays::{Recorded, record_app_once, replay};
 use serde_json::Value;
 
@@ -90,6 +92,43 @@ fn rounds_of_a_trace_have_equal_digests_and_each_frame_has_its_times() {
     assert!(times.iter().all(|time| is_measured(time, "cpu_ns")), "{times:?}");
     // Mesa's llvmpipe has timestamps.
     assert!(times.iter().all(|time| is_measured(time, "gpu_ns")), "{times:?}");
+}
+
+#[test]
+fn last_frame_is_repeated_on_what_it_has_left() {
+    let (session, trace) = recorded();
+    let once =
+        answer(run(&mut replay(&session, &trace.path, &["--strict", "--json", "--checksum"])));
+    let options = ["--strict", "--json", "--checksum", "--loop-last", "4"];
+    let report = answer(run(&mut replay(&session, &trace.path, &options)));
+    let list = |report: &Value, key: &str| report[key].as_array().cloned().expect("a list");
+    let (all, repeated) = (list(&once, "checksums"), list(&report, "checksums"));
+    let last = all.last().expect("a frame");
+    assert_eq!(repeated[..all.len()], all);
+    let rest: Vec<_> = repeated[all.len()..].iter().map(|it| it["round"].as_u64()).collect();
+    assert_eq!(rest, [1, 2, 3].map(Some));
+    assert!(
+        repeated[all.len()..]
+            .iter()
+            .all(|it| { (&it["frame"], &it["blake3"]) == (&last["frame"], &last["blake3"]) })
+    );
+    let commands = trace.commands();
+    let of_last = commands.iter().filter(|it| last["frame"] == it.frame && it.seq.is_some());
+    let played = once["played"].as_u64().expect("a number") + 3 * of_last.count() as u64;
+    assert_eq!(report["played"], played);
+
+    let lines = ["--benchmark", "--last-frame", "--loop-last", "3"];
+    let lines = run(&mut replay(&session, &trace.path, &lines)).ok().stdout;
+    let lines: Vec<&str> = lines.lines().filter(|line| line.contains("cpu_ns=")).collect();
+    let begin = |round: u64| format!("round {round} frame {} cpu_ns=", last["frame"]);
+    assert!(lines.len() == 3 && (0..).zip(&lines).all(|(round, it)| it.starts_with(&begin(round))));
+
+    // Each frame of this program adds to what the one before has drawn.
+    let adding = session.record(&[], &offscreen(&program("adds_up"), [""; 0]));
+    let options = ["--checksum", "--last-frame", "--loop-last", "3"];
+    let differs = run(&mut replay(&session, &adding.trace.path, &options)).exited_with(1);
+    assert!(differs.stderr.contains("frame 3 differs between round 0 and round 1"), "{differs}");
+    run(&mut replay(&session, &adding.trace.path, &["--checksum", "--loop", "2"])).ok();
 }
 
 /// A list of the trace, with a folder of pictures.

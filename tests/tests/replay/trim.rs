@@ -14,6 +14,7 @@ use gapii_tests::replays::{Recorded as Played, images, record_app_once, replay, 
 use gapii_tests::search::driver::{Driver, PERTURB};
 use gapii_tests::search::lab::Lab;
 use gapii_tests::search::program::Program;
+use serde_json::Value;
 
 fn trim(session: &Session, trace: &Path, frames: &str, part: &Path) -> Command {
     trim_by(session, trace, &["--frames", frames], part)
@@ -233,6 +234,41 @@ fn frames_of_a_trace_are_played_alone() {
 #[test]
 fn part_from_the_first_frame_on_has_no_snapshot() {
     check("uniform_buffers", 0, 3);
+}
+
+/// The answers to glGetError.
+fn errors(commands: &[Recorded]) -> Vec<&Value> {
+    commands.iter().filter(|it| it.name == "glGetError").map(|it| &it.result).collect()
+}
+
+#[test]
+fn errors_that_are_pending_where_a_part_begins_are_in_the_part() {
+    let session = Session::new();
+    let recording = session.record(&[], &offscreen(&program("pending_errors"), [""; 0]));
+    let whole = recording.trace.commands();
+    let expected = errors(&whole);
+    let part = |frame: u64| {
+        let part = Trace::new(session.path(&format!("{frame}.gapii")));
+        let frames = format!("{frame}..99");
+        let said = run(&mut trim(&session, &recording.trace.path, &frames, &part.path)).ok().stderr;
+        (part, said)
+    };
+    // Each frame asks twice, first for the error of the frame before.
+    for frame in 1..=5 {
+        let (part, said) = part(frame);
+        let commands = part.commands();
+        assert_eq!(errors(&commands), expected[2 * (frame as usize - 1)..], "{frame}: {said}");
+        assert!(!said.contains("is not in the part"), "{said}");
+        verified(&session, &part, &["--strict"]).unwrap_or_else(|why| panic!("{frame}: {why}"));
+    }
+    // No command fails with the error and changes nothing.
+    let (part, said) = part(6);
+    let commands = part.commands();
+    assert_eq!(errors(&commands)[1..], expected[11..]);
+    assert!(
+        said.contains("the error 0x504, which is pending where the part begins, is not in"),
+        "{said}"
+    );
 }
 
 /// A command that names more memory than the program had is recorded with what it had.

@@ -10,5 +10,6 @@ mod export_apps;
 mod glmark2;
 mod import;
 mod installing;
+mod merge;
 mod older_traces;
 mod tracers;

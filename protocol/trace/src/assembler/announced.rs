@@ -12,12 +12,12 @@ use crate::command::Traces;
 use crate::meta::Traced;
 
 /// Notes about the next command, by thread.
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Announced {
     threads: BTreeMap<u32, Announcement>,
 }
 
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 struct Announcement {
     /// The frame that was read back before the command.
     #[serde(with = "crate::atom_serde::frame")]

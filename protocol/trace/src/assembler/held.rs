@@ -14,7 +14,7 @@ use crate::record::Located;
 use crate::tracker::{ContextLimits, Place};
 
 /// A command and where its bytes are.
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Held {
     pub seq: Option<u64>,
     pub enter_stamp: Option<u64>,
@@ -47,7 +47,7 @@ pub(super) struct Held {
 }
 
 /// Bytes of a record's payload. Those in a block are not serialized.
-#[derive(Default, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 #[serde(from = "Option<Box<[u8]>>")]
 pub(super) enum Span {
     /// The record was not read, or its bytes exceeded the budget.
@@ -60,6 +60,7 @@ pub(super) enum Span {
 }
 
 /// Limit of the bytes of copies that are held at one time, and the bytes that are held now.
+#[derive(Clone)]
 pub(super) struct Budget {
     max_bytes: usize,
     pub(super) used_bytes: usize,

@@ -14,7 +14,7 @@ use super::held::{Budget, Held};
 pub(super) struct QueuePlace(u64);
 
 /// Commands in the order of their effects.
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct EffectQueue {
     commands: VecDeque<Held>,
     /// Commands that have left `commands` at its front since the stream began.
