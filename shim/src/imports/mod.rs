@@ -1,6 +1,6 @@
 //! Memory that EGL images were imported from (`EGL_LINUX_DMA_BUF_EXT`): other programs and devices write it without a
 //! command. The shim keeps a descriptor of its own for each image, and reads the memory while it records
-//! ([decision](../../../docs/decisions/imported-memory.md)):
+//! (docs/decisions/imported-memory.md):
 //!
 //! - at the import: eglCreateImage has each plane as a range, in order, at the address of the shim's copy;
 //! - at the first command that makes the driver read, after the memory may have changed: the command has the blocks of 4 KiB

@@ -53,7 +53,7 @@ const NOT_SEARCHED: &[(&str, &[&str])] = &[
 ];
 
 /// Programs of OpenGL that are searched for each command, at most.
-const PROGRAMS_OF_OPENGL: u64 = 400;
+const PROGRAMS_OF_OPENGL: u64 = 800;
 
 /// Commands of OpenGL that no generated program has, by beginnings of their names.
 const NOT_SEARCHED_OF_OPENGL: &[(&str, &[&str])] = &[
