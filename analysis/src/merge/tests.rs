@@ -9,7 +9,7 @@ use gapii_abi::atom::{
 use gapii_commands::ids;
 use gapii_trace::append::AppendTo;
 use gapii_trace::block::BlockEncoder;
-use gapii_trace::footer::ThreadLedger;
+use gapii_trace::footer::{Lost, ThreadLedger};
 use gapii_trace::{BlockEntry, TraceIndex, meta, verify};
 
 use super::*;
@@ -227,6 +227,16 @@ fn commands_of_two_captures_of_a_thread_come_once() {
 }
 
 #[test]
+fn description_behind_the_last_record_of_the_first_capture_is_left_out() {
+    let early = trace(1, 50, (10, 90), &[&[begin(5, 1), call(5, None), begin(5, 2)]]);
+    let rows = [begin(5, 2), subject(5), set_up(5, 3), snapshot(5), call(5, Some(4))];
+    let late = trace(2, 50, (20, 120), &[&rows]);
+    let (rows, reader) = merged(&[early, late]).unwrap();
+    assert_eq!(rows, [[0, 5, 1, 0], [0, 5, 4, 0]]);
+    assert!(!reader.footer().unwrap().snapshot);
+}
+
+#[test]
 fn captures_one_after_the_other_are_two_processes() {
     let early = trace(1, 50, (10, 20), &[&[begin(5, 1), call(5, None)]]);
     let late = trace(2, 50, (30, 40), &[&[begin(5, 6), set_up(5, 6), snapshot(5), call(5, None)]]);
@@ -241,6 +251,13 @@ fn commands_that_differ_and_stamps_of_two_counters_are_refused() {
     let other = (5, Some(3), ids::GL_FLUSH, EFFECT, &[][..]);
     let two = trace(2, 50, (20, 90), &[&[begin(5, 1), call(5, None), other]]);
     let error = refused(&[one.clone(), two]);
+    assert!(matches!(error, MergeError::Differ { traces: [0, 1], tid: 5, stamp: 3 }), "{error:?}");
+    // One has other arguments.
+    let clears = |mask: &'static [u8]| {
+        let clear = (5, Some(3), ids::GL_CLEAR, EFFECT, mask);
+        trace(u64::from(mask[0]), 50, (10, 90), &[&[begin(5, 1), clear]])
+    };
+    let error = refused(&[clears(&[1; 8]), clears(&[2; 8])]);
     assert!(matches!(error, MergeError::Differ { traces: [0, 1], tid: 5, stamp: 3 }), "{error:?}");
     // One lacks a command.
     let two = trace(2, 50, (20, 90), &[&[begin(5, 1), call(5, Some(3))]]);
@@ -266,6 +283,18 @@ fn overlapping_captures_that_lost_records_are_refused() {
         let source = Source::new(0, &mut readers[0], footer).unwrap();
         assert_eq!(source.has_lost(0), expected);
     }
+}
+
+#[test]
+fn losses_of_all_traces_are_added() {
+    let footer = |calls, ended_ns| {
+        let lost = Lost { calls, bytes: 10 * calls, ..Lost::default() };
+        Footer { lost, ended_ns, ..Footer::default() }
+    };
+    let (first, second) = (footer(1, 200), footer(2, 100));
+    let header = TraceHeader::new("test", SESSION, 1, 1);
+    let merged = about::footer(&[&first, &second], &header, Vec::new());
+    assert_eq!((merged.lost.calls, merged.lost.bytes, merged.ended_ns), (3, 30, 200));
 }
 
 #[test]
