@@ -6549,13 +6549,7 @@ mod glMap1d {
         }
         let size: i64 = sizes::control_point(i64::from(target));
         let has_order: bool = i64::from(order) > 0 && i64::from(order) <= 64;
-        let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_map1(target)
-            && functions::takes_map(&*context)
-            && i64::from(stride) >= size
-            && has_order
-            && u1 != u2
-        {
+        if functions::is_map1(target) && i64::from(stride) >= size && has_order && u1 != u2 {
             observe::elements(
                 seen,
                 5,
@@ -6563,12 +6557,15 @@ mod glMap1d {
                 number::add(number::mul(number::sub(i64::from(order), 1), i64::from(stride)), size),
                 8,
             );
+            let Some(context) = thread.context.as_deref_mut() else { return };
             if !O::COMPILES || context.executes() {
-                if let Some(it) = context.evaluator_orders.at_mut(target) {
-                    set!(S, it.u, order);
-                }
-                if let Some(it) = context.evaluator_orders.at_mut(target) {
-                    set!(S, it.v, 1);
+                if functions::takes_map(&*context) {
+                    if let Some(it) = context.evaluator_orders.at_mut(target) {
+                        set!(S, it.u, order);
+                    }
+                    if let Some(it) = context.evaluator_orders.at_mut(target) {
+                        set!(S, it.v, 1);
+                    }
                 }
             }
         }
@@ -6592,9 +6589,7 @@ mod glMap1f {
         }
         let size: i64 = sizes::control_point(i64::from(target));
         let has_order: bool = i64::from(order) > 0 && i64::from(order) <= 64;
-        let Some(context) = thread.context.as_deref_mut() else { return };
         if functions::is_map1(target)
-            && functions::takes_map(&*context)
             && i64::from(stride) >= size
             && has_order
             && f64::from(u1) != f64::from(u2)
@@ -6606,12 +6601,15 @@ mod glMap1f {
                 number::add(number::mul(number::sub(i64::from(order), 1), i64::from(stride)), size),
                 4,
             );
+            let Some(context) = thread.context.as_deref_mut() else { return };
             if !O::COMPILES || context.executes() {
-                if let Some(it) = context.evaluator_orders.at_mut(target) {
-                    set!(S, it.u, order);
-                }
-                if let Some(it) = context.evaluator_orders.at_mut(target) {
-                    set!(S, it.v, 1);
+                if functions::takes_map(&*context) {
+                    if let Some(it) = context.evaluator_orders.at_mut(target) {
+                        set!(S, it.u, order);
+                    }
+                    if let Some(it) = context.evaluator_orders.at_mut(target) {
+                        set!(S, it.v, 1);
+                    }
                 }
             }
         }
@@ -6643,12 +6641,11 @@ mod glMap2d {
             && i64::from(vorder) > 0
             && i64::from(vorder) <= 64;
         let has_domain: bool = u1 != u2 && v1 != v2;
-        let Some(context) = thread.context.as_deref_mut() else { return };
-        let has_shape: bool = has_order && has_domain && functions::takes_map(&*context);
         if functions::is_map2(target)
             && i64::from(ustride) >= size
             && i64::from(vstride) >= size
-            && has_shape
+            && has_order
+            && has_domain
         {
             observe::elements(
                 seen,
@@ -6663,12 +6660,15 @@ mod glMap2d {
                 ),
                 8,
             );
+            let Some(context) = thread.context.as_deref_mut() else { return };
             if !O::COMPILES || context.executes() {
-                if let Some(it) = context.evaluator_orders.at_mut(target) {
-                    set!(S, it.u, uorder);
-                }
-                if let Some(it) = context.evaluator_orders.at_mut(target) {
-                    set!(S, it.v, vorder);
+                if functions::takes_map(&*context) {
+                    if let Some(it) = context.evaluator_orders.at_mut(target) {
+                        set!(S, it.u, uorder);
+                    }
+                    if let Some(it) = context.evaluator_orders.at_mut(target) {
+                        set!(S, it.v, vorder);
+                    }
                 }
             }
         }
@@ -6700,12 +6700,11 @@ mod glMap2f {
             && i64::from(vorder) > 0
             && i64::from(vorder) <= 64;
         let has_domain: bool = f64::from(u1) != f64::from(u2) && f64::from(v1) != f64::from(v2);
-        let Some(context) = thread.context.as_deref_mut() else { return };
-        let has_shape: bool = has_order && has_domain && functions::takes_map(&*context);
         if functions::is_map2(target)
             && i64::from(ustride) >= size
             && i64::from(vstride) >= size
-            && has_shape
+            && has_order
+            && has_domain
         {
             observe::elements(
                 seen,
@@ -6720,12 +6719,15 @@ mod glMap2f {
                 ),
                 4,
             );
+            let Some(context) = thread.context.as_deref_mut() else { return };
             if !O::COMPILES || context.executes() {
-                if let Some(it) = context.evaluator_orders.at_mut(target) {
-                    set!(S, it.u, uorder);
-                }
-                if let Some(it) = context.evaluator_orders.at_mut(target) {
-                    set!(S, it.v, vorder);
+                if functions::takes_map(&*context) {
+                    if let Some(it) = context.evaluator_orders.at_mut(target) {
+                        set!(S, it.u, uorder);
+                    }
+                    if let Some(it) = context.evaluator_orders.at_mut(target) {
+                        set!(S, it.v, vorder);
+                    }
                 }
             }
         }

@@ -1035,7 +1035,8 @@ pub fn map_values<S: Scope>(context: &Context<S>, target: u32, query: u32) -> i6
     }
 }
 
-/// Whether the active texture unit takes maps: no other than the first (OpenGL 2.1, 5.1).
+/// Whether the active texture unit takes maps: no other than the first (OpenGL 2.1, 5.1). A list that is compiled may be called
+/// with another unit, so points are read whichever is active.
 #[inline]
 pub fn takes_map<S: Scope>(context: &Context<S>) -> bool {
     i64::from(context.active_texture) == 0
