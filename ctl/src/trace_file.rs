@@ -6,6 +6,7 @@
 use std::fs::File;
 use std::io;
 use std::ops::Range;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use gapii_analysis::frame_guess::{FrameGuess, Guesser};
@@ -20,6 +21,12 @@ pub type Reader = TraceReader<File>;
 
 /// Bytes of records, before compression, in which drivers, surfaces and contexts are looked for.
 const LOOKED_AT_BYTES: u64 = 32 << 20;
+
+/// Whether two paths lead to one file, which exists.
+pub fn is_same(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| path.metadata().map(|it| (it.dev(), it.ino())).ok();
+    place(one).is_some_and(|it| place(other) == Some(it))
+}
 
 /// Opens a trace. A file that is not a trace is a negative answer (status 1); a file that can't be read is status 3.
 pub fn open(path: &Path) -> Result<Reader, Failure> {

@@ -3,7 +3,6 @@
 //! left; one that is cut is written up to there, and is status 1, too.
 
 use std::io::{self, BufWriter};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -111,8 +110,7 @@ pub fn run(args: &Anonymise) -> Result<u8, Failure> {
 
 /// Fails if the trace would be written over itself.
 fn must_be_another(path: &Path, output: &Path) -> Result<(), Failure> {
-    let place = |path: &Path| path.metadata().map(|it| (it.dev(), it.ino())).ok();
-    match place(path).is_some_and(|it| place(output) == Some(it)) {
+    match trace_file::is_same(path, output) {
         true => Err(Failure::usage(format!(
             "{} is the trace itself; choose another name with `-o FILE`",
             output.display()

@@ -2,8 +2,7 @@
 //! together, and those that contradict each other, are refused (status 1), and no file is left.
 
 use std::io::{self, BufWriter};
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use gapii_analysis::merge::{MergeError, Merged, Refusal, merge, refusal};
@@ -69,7 +68,7 @@ pub fn run(args: &Merge) -> Result<u8, Failure> {
     let mut readers = Vec::new();
     for (at, path) in args.traces.iter().enumerate() {
         let reader = trace_file::open(path)?;
-        let is_it = |other: &PathBuf| place(other).is_some_and(|it| place(path) == Some(it));
+        let is_it = |other: &PathBuf| trace_file::is_same(path, other);
         if args.traces[..at].iter().any(is_it) {
             return Err(Failure::usage(format!(
                 "{} is given twice; type each trace once: `gapii-ctl merge A B -o OUT`",
@@ -122,11 +121,6 @@ pub fn run(args: &Merge) -> Result<u8, Failure> {
         )),
     }
     Ok(0)
-}
-
-/// Identifies a file that exists.
-fn place(path: &Path) -> Option<(u64, u64)> {
-    path.metadata().map(|it| (it.dev(), it.ino())).ok()
 }
 
 fn refused(args: &Merge, refusal: Refusal) -> Failure {
