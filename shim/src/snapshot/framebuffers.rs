@@ -2,7 +2,7 @@
 //! object that is still attached is made under a spare name (`nameless_attachments.rs`).
 
 use gapii_commands::constants::{
-    GL_DRAW_FRAMEBUFFER, GL_FRAMEBUFFER, GL_FRAMEBUFFER_BINDING,
+    GL_DRAW_FRAMEBUFFER, GL_FRAMEBUFFER, GL_FRAMEBUFFER_BINDING, GL_FRAMEBUFFER_COMPLETE,
     GL_FRAMEBUFFER_DEFAULT_FIXED_SAMPLE_LOCATIONS, GL_FRAMEBUFFER_DEFAULT_HEIGHT,
     GL_FRAMEBUFFER_DEFAULT_LAYERS, GL_FRAMEBUFFER_DEFAULT_SAMPLES, GL_FRAMEBUFFER_DEFAULT_WIDTH,
     GL_READ_FRAMEBUFFER, GL_READ_FRAMEBUFFER_BINDING,
@@ -65,9 +65,10 @@ pub fn describe(
             describe_defaults(emitter, context);
         }
         flipped::describe(emitter, &driver);
-        if is_whole && framebuffer.status != 0 && context.has((2, 0), (1, 0)) {
-            // Mesa keeps the status that it found, also when a level that is not attached is defined anew later. The
-            // program has asked already, so asking changes nothing.
+        let was_complete = framebuffer.status == GL_FRAMEBUFFER_COMPLETE;
+        if is_whole && was_complete && context.has((2, 0), (1, 0)) {
+            // Mesa keeps the answer that it is complete, also when a level that is not attached is defined anew later. The
+            // program has heard it already, so asking changes nothing. Any other answer Mesa does not keep.
             let status = gl::check_framebuffer(GL_FRAMEBUFFER);
             let command = emitter.command(GL_CHECK_FRAMEBUFFER_STATUS).arg(GL_FRAMEBUFFER);
             command.returns(status, []);
