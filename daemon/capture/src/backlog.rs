@@ -60,7 +60,8 @@ pub enum Work {
     Finish(Box<Finish>),
 }
 
-/// A block is written, or lost. This ring space may be reused.
+/// A block is written, put aside, lost, or in the hands of a writer whose output is a stream. This ring space may be
+/// reused.
 #[derive(Debug)]
 pub struct Done {
     /// Rings, each with the index below which its space is free.
@@ -100,7 +101,7 @@ pub struct Spiller {
 struct Shared {
     queue: Mutex<Queue>,
     changed: Condvar,
-    /// Signalled when blocks queue up, or the temporary file has room again.
+    /// Signalled when blocks queue up, or when [`Queue::is_exhausted`] is no longer so.
     pressed: Condvar,
     /// Held while a block is taken out of the queue and its facts are found. Taken before the queue's lock.
     fact_finder: Mutex<FactFinder>,
@@ -110,8 +111,6 @@ struct Shared {
     spill: Mutex<Option<Spill>>,
     /// Bytes in the temporary file.
     spilled: AtomicU64,
-    /// The temporary file has no room for a block.
-    is_exhausted: AtomicBool,
 }
 
 /// Finds the facts of blocks, in the order in which they leave the queue.
@@ -133,6 +132,8 @@ struct Queue {
     writes_since: Option<Instant>,
     /// A caller waits for all blocks to leave, so blocks are put aside even if they do not queue up.
     is_awaited: bool,
+    /// The temporary file had no room for a block, and the writer has taken nothing since.
+    is_exhausted: bool,
     /// No more work comes.
     is_closed: bool,
 }
@@ -206,8 +207,12 @@ impl Feed {
 
     /// Returns whether the temporary file had no room for a block.
     pub fn is_exhausted(&self) -> bool {
-        // Relaxed: a flag on its own.
-        self.0.is_exhausted.load(Ordering::Relaxed)
+        self.0.lock().is_exhausted
+    }
+
+    /// Returns whether the writer waits for its output.
+    pub fn is_writing(&self) -> bool {
+        self.0.lock().writes_since.is_some()
     }
 
     /// Returns the number of bytes of blocks that wait in memory.
@@ -372,14 +377,12 @@ impl Spiller {
                 return None;
             }
             let held_up = queue.writes_since.is_some_and(|since| since.elapsed() >= self.held_up);
-            // Relaxed: a flag on its own.
-            let is_full = self.shared.is_exhausted.load(Ordering::Relaxed);
-            let is_much = queue.is_much();
-            if is_much && held_up && !is_full {
+            let may_put = queue.is_much() && !queue.is_exhausted;
+            if may_put && held_up {
                 return Some(queue.blocks);
             }
             let pressed = &self.shared.pressed;
-            queue = match is_much && !is_full {
+            queue = match may_put {
                 true => {
                     let waited = pressed.wait_timeout(queue, self.held_up);
                     waited.unwrap_or_else(PoisonError::into_inner).0
@@ -430,8 +433,7 @@ impl Spiller {
                 }
             };
         }
-        // Relaxed: a flag on its own.
-        self.shared.is_exhausted.store(!is_put, Ordering::Relaxed);
+        queue.is_exhausted = !is_put;
         drop(queue);
         self.shared.changed.notify_all();
         if is_put && !fault::is_put_in(Fault::SpaceKept) {
@@ -520,9 +522,7 @@ impl Shared {
             Item::Finish(finish) => Some(Work::Finish(finish)),
             Item::Block(waiting, known) => {
                 queue.count_out(&waiting);
-                drop(queue);
-                // Relaxed: a flag on its own.
-                self.is_exhausted.store(false, Ordering::Relaxed);
+                self.may_put_again(queue);
                 let facts = known.unwrap_or_else(|| fact_finder.facts(&waiting));
                 Some(Work::Block(waiting, facts))
             }
@@ -535,11 +535,18 @@ impl Shared {
                 };
                 self.show(spill.as_ref());
                 drop(spill);
-                // Relaxed: a flag on its own.
-                self.is_exhausted.store(false, Ordering::Relaxed);
-                self.pressed.notify_one();
+                self.may_put_again(self.lock());
                 Some(Work::Spilled(frame, facts))
             }
+        }
+    }
+
+    /// Lets the thread that puts blocks aside try again, because the output has accepted something.
+    fn may_put_again(&self, mut queue: MutexGuard<'_, Queue>) {
+        let was_exhausted = std::mem::take(&mut queue.is_exhausted);
+        drop(queue);
+        if was_exhausted {
+            self.pressed.notify_one();
         }
     }
 
@@ -563,7 +570,10 @@ impl Shared {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc;
     use std::thread;
+
+    use gapii_trace::frame::UNTIMED_VERSION;
 
     use super::*;
 
@@ -613,6 +623,27 @@ mod tests {
         assert!(ahead.0.lock().free().is_none(), "left to both");
         thread::sleep(PRESSED);
         assert!(ahead.0.lock().free().is_some(), "left to nobody");
+    }
+
+    #[test]
+    fn output_that_is_held_up_again_is_exhausted_again() {
+        let (feed, backlog, _ahead) = backlog(RING_BYTES);
+        let spiller = backlog.spiller(Spill::none(), true);
+        let (done, counter) = (mpsc::channel().0, CounterMap::create().unwrap().0);
+        let putting = thread::spawn(move || spiller.run((1, UNTIMED_VERSION), &done, &counter));
+        (0..4).for_each(|number| feed.block(block(number)));
+        for _ in 0..2 {
+            backlog.set_writing(true);
+            let began = Instant::now();
+            while !feed.is_exhausted() {
+                assert!(began.elapsed() < Duration::from_secs(30), "nothing is tried");
+                thread::sleep(Duration::from_millis(1));
+            }
+            backlog.set_writing(false);
+            assert!(backlog.take().is_some() && !feed.is_exhausted());
+        }
+        drop(feed);
+        putting.join().unwrap();
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub enum Fault {
     SpaceKept,
     /// Ring space is released before its records are written.
     SpaceGivenEarly,
+    /// Ring space of the block that a stream's reader does not accept is not released.
+    SpaceKeptForReader,
     /// The keyframe that a capture waits for is not requested.
     NotAsked,
     /// Records that a program writes before it notices the end of a capture go into the next one.

@@ -97,6 +97,13 @@ impl Output {
         Self { looks_max: u32::try_from(looks).unwrap_or(u32::MAX), ..self }
     }
 
+    /// Treats a file as a stream.
+    #[cfg(test)]
+    #[must_use]
+    pub fn as_stream(self) -> Self {
+        Self { kind: Kind::Stream, ..self }
+    }
+
     /// Continues a trace that starts at the file's beginning, behind its byte `end`. The file is truncated there.
     pub fn go_on(fd: OwnedFd, hurry: Arc<AtomicBool>, end: u64) -> io::Result<Self> {
         let mut file = File::from(fd);

@@ -1,5 +1,5 @@
 //! The thread that compresses blocks and writes them, so that the drain never waits for a file. Ring space is free only
-//! after the write of its records has returned. After an error it takes blocks only to report that they are not in the
+//! after the write of its records has returned; for a stream, which another daemon cannot continue, before it. After an error it takes blocks only to report that they are not in the
 //! file, and still tries to write the end, index and footer of a regular file, if need be in place of the last blocks, up to
 //! 64 KiB of them (`TAKEN_BACK`). A trace with more than 4,194,304 frame ends has no index; above 2,097,152 blobs the index
 //! lists none.
@@ -29,6 +29,7 @@ use gapii_trace::{
 use crate::backlog::{Backlog, Done, Work};
 use crate::clock::Clock;
 use crate::facts::Facts;
+use crate::fault::{self, Fault};
 use crate::fill::{NOT_THERE, add_lost};
 use crate::finish::Finish;
 use crate::ledger::Ledger;
@@ -232,6 +233,7 @@ impl Writer {
         // Relaxed: as below.
         progress.output_failed.store(self.error.is_some(), Ordering::Relaxed);
         while let Some(work) = backlog.next() {
+            self.take_in_hand(&work, backlog, done);
             if let Some(finish) = self.deal_with(work, backlog, progress, done) {
                 return self.finish(*finish);
             }
@@ -241,7 +243,25 @@ impl Writer {
         Written { error: self.error, ..Written::default() }
     }
 
-    /// Does a piece of work. Returns the last one, for [`Self::finish`].
+    /// Returns whether ring space of a block is free before its write: the block is in memory, and no other daemon
+    /// continues a stream.
+    fn is_early(&self) -> bool {
+        self.output.is_stream() && !fault::is_put_in(Fault::SpaceKeptForReader)
+    }
+
+    /// Lets go of what a piece of work need not hold while [`Self::deal_with`] waits for a reader, who may accept nothing
+    /// for any time: other captures of the same rings end meanwhile.
+    pub fn take_in_hand(&self, work: &Work, backlog: &Backlog, done: &Sender<Done>) {
+        if let Work::Block(waiting, _) = work
+            && self.is_early()
+        {
+            backlog.set_writing(true);
+            // A drain that is gone needs no ring space.
+            let _ = done.send(Done { releases: waiting.block().releases.clone() });
+        }
+    }
+
+    /// Does a piece of work that was taken in hand. Returns the last one, for [`Self::finish`].
     pub fn deal_with(
         &mut self,
         work: Work,
@@ -260,8 +280,10 @@ impl Writer {
                 self.note_unfilled(&facts);
                 backlog.set_writing(false);
                 self.tell(progress);
-                // A drain that is gone needs no ring space.
-                let _ = done.send(Done { releases: block.releases.clone() });
+                if !self.is_early() {
+                    // A drain that is gone needs no ring space.
+                    let _ = done.send(Done { releases: block.releases.clone() });
+                }
             }
             Work::Spilled(Ok(frame), facts) => {
                 self.count_level(self.level, &facts);

@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex};
 
 use gapii_trace::clock::Moment;
 use gapii_trace::frame::UNTIMED_VERSION;
-use gapii_trace::{FileAt, TraceHeader, TraceReader};
+use gapii_trace::{BlockEncoder, FileAt, TraceHeader, TraceReader};
 
 use super::random::Random;
 use super::{clock, program};
-use crate::backlog::{Backlog, Done, Spiller, backlog};
+use crate::backlog::{Backlog, Done, Spiller, Work, backlog};
 use crate::capture::Capture;
 use crate::output::Output;
 use crate::plan::Plan;
@@ -42,6 +42,8 @@ pub struct Client {
     pub(super) backlog: Backlog,
     pub(super) spiller: Spiller,
     pub(super) done: Sender<Done>,
+    /// The work that the output of a stream has not accepted yet.
+    pub(super) in_hand: Option<Work>,
     pub(super) takes_nothing: bool,
     /// The client accepted nothing for a while, or had paused the capture.
     pub was_slow: bool,
@@ -53,7 +55,7 @@ pub struct Client {
 impl Client {
     pub(super) fn new(
         plan: Plan,
-        (file, spill): (File, Spill),
+        (file, spill, is_stream): (File, Spill, bool),
         (began, now_ns): (Vec<Option<u64>>, u64),
         recovered: Option<Recovered>,
     ) -> (Self, Taker) {
@@ -65,6 +67,7 @@ impl Client {
             Some(recovered) => Output::go_on(output, Arc::clone(&hurry), recovered.end),
             None => Output::new(output, Arc::clone(&hurry)),
         };
+        let output = output.map(|it| if is_stream { it.as_stream() } else { it });
         let spiller = backlog.spiller(spill, true);
         let mut writer =
             Writer::new(output.expect("a file is an output"), 1, clock::SIMULATED).expect("memory");
@@ -84,7 +87,7 @@ impl Client {
             plan,
             started: Moment { monotonic_ns: now_ns, ..Moment::default() },
             was_begun_elsewhere: recovered.is_some(),
-            can_continue: true,
+            can_continue: !is_stream,
             progress: Arc::new(Progress::default()),
             kept: None,
             clock: clock::SIMULATED,
@@ -102,6 +105,7 @@ impl Client {
             backlog,
             spiller,
             done,
+            in_hand: None,
             takes_nothing: false,
             was_slow: false,
             is_stopped: false,
@@ -110,10 +114,27 @@ impl Client {
         (client, taker)
     }
 
+    /// Takes the next piece of work, if there is one and none is in hand.
+    fn take_in_hand(&mut self) {
+        if let (None, Some(writer)) = (&self.in_hand, &self.writer) {
+            self.in_hand = self.backlog.take();
+            self.in_hand.iter().for_each(|it| writer.take_in_hand(it, &self.backlog, &self.done));
+        }
+    }
+
+    /// Does what the threads do while the output accepts nothing. Only a stream can be so for longer than a moment.
+    pub(super) fn wait_for_reader(&mut self, encoder: &mut BlockEncoder) {
+        if !self.capture.can_continue {
+            self.take_in_hand();
+        }
+        self.spiller.step(encoder, &self.done);
+    }
+
     /// Writes the next piece of work, if there is one.
     pub(super) fn write(&mut self) {
-        let Self { writer, backlog, done, capture, .. } = self;
-        let Some(work) = backlog.take() else { return };
+        self.take_in_hand();
+        let Self { writer, backlog, done, capture, in_hand, .. } = self;
+        let Some(work) = in_hand.take() else { return };
         let mut writing = writer.take().expect("nothing comes behind the end");
         match writing.deal_with(work, backlog, &capture.progress, done) {
             Some(finish) => {
@@ -144,6 +165,11 @@ impl Client {
     /// Continues the capture in another daemon. Returns `None` if the capture had ended, or if its trace was at its
     /// end.
     pub(super) fn go_on(&mut self, now_ns: u64) -> Option<Taker> {
+        if !self.capture.can_continue {
+            // The trace ends where the daemon was killed.
+            (self.has_no_footer, self.in_hand) = (true, None);
+            return None;
+        }
         let recovered = match recover(&self.file, self.capture.plan.origin) {
             Ok(recovered) => recovered,
             Err(RecoverError::Complete) => {
@@ -153,7 +179,7 @@ impl Client {
             Err(error) => panic!("a file that a daemon has left: {error}"),
         };
         let file = self.file.try_clone().expect("a descriptor");
-        let output = (file, Spill::none());
+        let output = (file, Spill::none(), false);
         let plan = self.capture.plan.clone();
         let began = std::mem::take(&mut self.began);
         let (client, taker) = Self::new(plan, output, (began, now_ns), Some(recovered));

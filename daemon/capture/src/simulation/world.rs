@@ -165,7 +165,7 @@ impl World {
     fn put_aside(&mut self) {
         let Self { captures, encoder, .. } = self;
         for client in captures.iter_mut().filter(|client| client.takes_nothing) {
-            client.spiller.step(encoder, &client.done);
+            client.wait_for_reader(encoder);
         }
     }
 
@@ -205,7 +205,8 @@ impl World {
         let when = self.random.once_in(3).then(|| Trigger::Frame(self.random.below(40)));
         let plan = Plan { ring_bytes: RING_BYTES, when, ..Plan::of(id) };
         let file = tempfile::tempfile().expect("a file");
-        let (client, taker) = Client::new(plan, (file, spill), (began, self.now_ns), None);
+        let output = (file, spill, self.random.once_in(3));
+        let (client, taker) = Client::new(plan, output, (began, self.now_ns), None);
         let client = Client { left, ..client };
         let capture = Arc::clone(&client.capture);
         let is_shared = match &self.drain {

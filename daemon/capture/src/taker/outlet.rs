@@ -107,9 +107,9 @@ impl Outlet {
         self.blocks_under_way < BLOCKS_UNDER_WAY_MAX
     }
 
-    /// Returns whether all blocks that were sent are done.
+    /// Returns whether all blocks that were sent are done, and the writer waits for no reader.
     pub(super) fn is_empty(&self) -> bool {
-        self.blocks_under_way == 0
+        self.blocks_under_way == 0 && !self.feed.is_writing()
     }
 
     /// Returns whether the stream's block of this number, counted from 1, is done.
