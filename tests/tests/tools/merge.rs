@@ -7,13 +7,14 @@ use std::process::Command;
 
 use gapii_test_json::value;
 use gapii_tests::attaching::run_idle;
-use gapii_tests::gapii::{Command as Recorded, Session, Trace};
+use gapii_tests::gapii::{Command as Recorded, Session, Trace, commands};
 use gapii_tests::loading::offscreen;
 use gapii_tests::process::{Finished, LIMIT, Running, run};
 use gapii_tests::programs::program;
 use gapii_tests::replays::{replay, verified_frames};
 use gapii_tests::sharing::{number, start, until};
 use gapii_tests::wait;
+use serde::Deserialize;
 use serde_json::Value;
 
 /// Two threads that share their objects and check their own pictures.
@@ -57,12 +58,31 @@ fn merged(session: &Session, traces: &[&Trace]) -> Trace {
     merged
 }
 
-/// The commands that the programs called, as they are the same in each capture.
+/// Part of a line of `gapii-ctl dump --json`.
+#[derive(Deserialize)]
+struct Stamps {
+    /// Of the command's begin, and of its end.
+    stamps: (u64, Option<u64>),
+}
+
+/// The commands that the programs called, as they are the same in each capture: in the order of their stamps, of which equal ones
+/// are one thread's. A thread that is preempted behind its stamp publishes a command late, and each capture has that command in
+/// another place (docs/memory-model.md); of other commands, few stand behind one with a higher stamp.
+#[track_caller]
 fn own(trace: &Trace) -> Vec<Recorded> {
-    let mut commands = trace.commands();
-    commands.retain(|it| !it.setup && !it.in_flight);
-    commands.iter_mut().for_each(|it| (it.seq, it.frame) = (None, 0));
-    commands
+    let dump = trace.ask("dump", &["--json"]).ok();
+    let stamp = |line: &str| serde_json::from_str::<Stamps>(line).expect("stamps").stamps.0;
+    let mut own: Vec<_> = dump.stdout.lines().map(stamp).zip(commands(&dump)).collect();
+    own.retain(|(_, it)| !it.setup && !it.in_flight);
+    let mut highest = 0;
+    let is_late = |(stamp, _): &&(u64, _)| {
+        highest = highest.max(*stamp);
+        *stamp < highest
+    };
+    let late = own.iter().filter(is_late).count();
+    assert!(late * 10 < own.len(), "{late} of {} commands are late", own.len());
+    own.sort_by_key(|(stamp, _)| *stamp);
+    own.into_iter().map(|(_, it)| Recorded { seq: None, frame: 0, ..it }).collect()
 }
 
 /// The commands while every thread was recorded.
