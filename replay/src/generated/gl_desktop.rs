@@ -838,7 +838,8 @@ play! {
     glPushAttrib = GL_PUSH_ATTRIB(mask: u32 = call.u32(0));
     glPushClientAttrib = GL_PUSH_CLIENT_ATTRIB(mask: u32 = call.u32(0));
     glPushName = GL_PUSH_NAME(name: u32 = call.u32(0));
-    glQueryCounter = GL_QUERY_COUNTER(id: u32 = call.name(Kind::Query, 0), target: u32 = call.u32(1));
+    glQueryCounter = GL_QUERY_COUNTER(id: u32 = call.bound_name(Kind::Query, 0)?,
+        target: u32 = call.u32(1));
     glRasterPos2d = GL_RASTER_POS2D(x: f64 = call.f64(0), y: f64 = call.f64(1));
     glRasterPos2dv = GL_RASTER_POS2DV(v: *const f64 = call.input(0, 0)?);
     glRasterPos2f = GL_RASTER_POS2F(x: f32 = call.f32(0), y: f32 = call.f32(1));

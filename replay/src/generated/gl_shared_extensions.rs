@@ -717,7 +717,7 @@ play! {
         length: i32 = call.i32(2), message: *const c_char = call.input(3, i64::from(length))?);
     glPushGroupMarkerEXT = GL_PUSH_GROUP_MARKER_EXT(length: i32 = call.i32(0),
         marker: *const c_char = call.input(1, i64::from(length))?);
-    glQueryCounterEXT = GL_QUERY_COUNTER_EXT(id: u32 = call.name(Kind::Query, 0),
+    glQueryCounterEXT = GL_QUERY_COUNTER_EXT(id: u32 = call.bound_name(Kind::Query, 0)?,
         target: u32 = call.u32(1));
     glQueryMatrixxOES = GL_QUERY_MATRIXX_OES(mantissa: *mut i32 = call.room(0, 0)?,
         exponent: *mut i32 = call.room(1, 0)?) -> result: u32 = u64::from(result);

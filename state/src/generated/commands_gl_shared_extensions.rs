@@ -2779,12 +2779,12 @@ mod glQueryCounterEXT {
         crate::changed_maps(thread, memory, seen);
         let Some(context) = thread.context.as_deref_mut() else { return };
         if !O::COMPILES || context.executes() {
-            let counted: Ref<Query> = context.queries.find(u64::from(id));
-            if i64::from(target) == GL_TIMESTAMP_EXT
-                && i64::from(context.queries.get(counted).map_or(0, |it| it.target)) == 0
-            {
-                if let Some(it) = context.queries.get_mut(counted) {
-                    set!(S, it.target, target);
+            if i64::from(target) == GL_TIMESTAMP_EXT && i64::from(id) != 0 {
+                let counted: Ref<Query> = context.queries.bind(u64::from(id));
+                if i64::from(context.queries.get(counted).map_or(0, |it| it.target)) == 0 {
+                    if let Some(it) = context.queries.get_mut(counted) {
+                        set!(S, it.target, target);
+                    }
                 }
             }
         }
