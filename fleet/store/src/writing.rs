@@ -18,8 +18,9 @@ use crate::place::Keeps;
 const PART_BYTES: u64 = 8 << 20;
 /// Most parts that the stores take: 10,000 in S3 and Google's.
 const PARTS_MAX: u64 = 9_000;
-/// Key of the metadata that has the digest.
-pub(crate) const DIGEST_KEY: &str = "gapii-blake3";
+/// Key of the metadata that has the digest. Azure takes letters, digits and underscores only, and servers in between may drop names
+/// with underscores.
+pub(crate) const DIGEST_KEY: &str = "gapiiblake3";
 
 /// A file of this machine that is to be in a store.
 #[derive(Debug)]
@@ -189,6 +190,11 @@ fn write_here(path: &LocalPath, mut content: &File) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn key_of_the_digest_is_one_that_all_stores_take() {
+        assert!(DIGEST_KEY.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit()));
+    }
 
     #[test]
     fn parts_of_a_file_are_never_more_than_stores_take() {
