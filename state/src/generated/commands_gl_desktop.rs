@@ -2867,6 +2867,7 @@ mod glCompressedTexImage1D {
                     } {
                         crate::gl::generate_levels(thread, memory, texture_4);
                     }
+                    crate::gl::forget_status(thread, memory, texture_4, target, level);
                 }
             }
         }
@@ -3438,6 +3439,7 @@ mod glCopyTexImage1D {
                     } {
                         crate::gl::generate_levels(thread, memory, texture_4);
                     }
+                    crate::gl::forget_status(thread, memory, texture_4, target, level);
                 }
             }
         }
@@ -14566,6 +14568,7 @@ mod glTexImage1D {
                         } {
                             crate::gl::generate_levels(thread, memory, texture_5);
                         }
+                        crate::gl::forget_status(thread, memory, texture_5, target, level);
                     }
                 }
             }
@@ -14685,6 +14688,7 @@ mod glTexImage2DMultisample {
                     } {
                         crate::gl::generate_levels(thread, memory, texture_4);
                     }
+                    crate::gl::forget_status(thread, memory, texture_4, target, level_0);
                 }
                 let Some(context) = thread.context.as_deref_mut() else { return };
                 let texture_7: Ref<Texture> = functions::bound_texture(&*context, target);
@@ -14821,6 +14825,7 @@ mod glTexImage3DMultisample {
                     } {
                         crate::gl::generate_levels(thread, memory, texture_3);
                     }
+                    crate::gl::forget_status(thread, memory, texture_3, target, level_0);
                 }
                 let Some(context) = thread.context.as_deref_mut() else { return };
                 let texture_6: Ref<Texture> = functions::bound_texture(&*context, target);

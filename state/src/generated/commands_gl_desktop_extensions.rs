@@ -868,6 +868,7 @@ mod glCompressedMultiTexImage1DEXT {
                     } {
                         crate::gl::generate_levels(thread, memory, object);
                     }
+                    crate::gl::forget_status(thread, memory, object, target, level);
                 }
             }
         }
@@ -993,6 +994,7 @@ mod glCompressedMultiTexImage2DEXT {
                     } {
                         crate::gl::generate_levels(thread, memory, object);
                     }
+                    crate::gl::forget_status(thread, memory, object, target, level);
                 }
             }
         }
@@ -1118,6 +1120,7 @@ mod glCompressedMultiTexImage3DEXT {
                     } {
                         crate::gl::generate_levels(thread, memory, object);
                     }
+                    crate::gl::forget_status(thread, memory, object, target, level);
                 }
             }
         }
@@ -1429,6 +1432,7 @@ mod glCompressedTextureImage1DEXT {
                     } {
                         crate::gl::generate_levels(thread, memory, object);
                     }
+                    crate::gl::forget_status(thread, memory, object, target, level);
                 }
             }
         }
@@ -1560,6 +1564,7 @@ mod glCompressedTextureImage2DEXT {
                     } {
                         crate::gl::generate_levels(thread, memory, object);
                     }
+                    crate::gl::forget_status(thread, memory, object, target, level);
                 }
             }
         }
@@ -1691,6 +1696,7 @@ mod glCompressedTextureImage3DEXT {
                     } {
                         crate::gl::generate_levels(thread, memory, object);
                     }
+                    crate::gl::forget_status(thread, memory, object, target, level);
                 }
             }
         }
@@ -2182,6 +2188,7 @@ mod glCopyMultiTexImage1DEXT {
                     } {
                         crate::gl::generate_levels(thread, memory, object);
                     }
+                    crate::gl::forget_status(thread, memory, object, target, level);
                 }
             }
         }
@@ -2309,6 +2316,7 @@ mod glCopyMultiTexImage2DEXT {
                     } {
                         crate::gl::generate_levels(thread, memory, object);
                     }
+                    crate::gl::forget_status(thread, memory, object, target, level);
                 }
             }
         }
@@ -2607,6 +2615,7 @@ mod glCopyTextureImage1DEXT {
                     } {
                         crate::gl::generate_levels(thread, memory, object);
                     }
+                    crate::gl::forget_status(thread, memory, object, target, level);
                 }
             }
         }
@@ -2738,6 +2747,7 @@ mod glCopyTextureImage2DEXT {
                     } {
                         crate::gl::generate_levels(thread, memory, object);
                     }
+                    crate::gl::forget_status(thread, memory, object, target, level);
                 }
             }
         }
@@ -5981,6 +5991,7 @@ mod glMultiTexImage1DEXT {
                         } {
                             crate::gl::generate_levels(thread, memory, object);
                         }
+                        crate::gl::forget_status(thread, memory, object, target, level);
                     }
                 }
             }
@@ -6116,6 +6127,7 @@ mod glMultiTexImage2DEXT {
                         } {
                             crate::gl::generate_levels(thread, memory, object);
                         }
+                        crate::gl::forget_status(thread, memory, object, target, level);
                     }
                 }
             }
@@ -6253,6 +6265,7 @@ mod glMultiTexImage3DEXT {
                         } {
                             crate::gl::generate_levels(thread, memory, object);
                         }
+                        crate::gl::forget_status(thread, memory, object, target, level);
                     }
                 }
             }
@@ -8471,6 +8484,7 @@ mod glTexImage3DEXT {
                         } {
                             crate::gl::generate_levels(thread, memory, texture_2);
                         }
+                        crate::gl::forget_status(thread, memory, texture_2, target, level);
                     }
                 }
             }
@@ -8709,6 +8723,7 @@ mod glTextureImage1DEXT {
                         } {
                             crate::gl::generate_levels(thread, memory, object);
                         }
+                        crate::gl::forget_status(thread, memory, object, target, level);
                     }
                 }
             }
@@ -8850,6 +8865,7 @@ mod glTextureImage2DEXT {
                         } {
                             crate::gl::generate_levels(thread, memory, object);
                         }
+                        crate::gl::forget_status(thread, memory, object, target, level);
                     }
                 }
             }
@@ -8993,6 +9009,7 @@ mod glTextureImage3DEXT {
                         } {
                             crate::gl::generate_levels(thread, memory, object);
                         }
+                        crate::gl::forget_status(thread, memory, object, target, level);
                     }
                 }
             }

@@ -617,6 +617,7 @@ mod glCompressedTexImage2D {
                     } {
                         crate::gl::generate_levels(thread, memory, texture_3);
                     }
+                    crate::gl::forget_status(thread, memory, texture_3, target, level);
                 }
             }
         }
@@ -802,6 +803,7 @@ mod glCopyTexImage2D {
                     } {
                         crate::gl::generate_levels(thread, memory, texture_3);
                     }
+                    crate::gl::forget_status(thread, memory, texture_3, target, level);
                 }
             }
         }
@@ -2261,6 +2263,7 @@ mod glTexImage2D {
                         } {
                             crate::gl::generate_levels(thread, memory, texture_4);
                         }
+                        crate::gl::forget_status(thread, memory, texture_4, target, level);
                     }
                 }
             }

@@ -773,6 +773,7 @@ mod glCompressedTexImage3D {
                     } {
                         crate::gl::generate_levels(thread, memory, texture_2);
                     }
+                    crate::gl::forget_status(thread, memory, texture_2, target, level);
                 }
             }
         }
@@ -4323,6 +4324,7 @@ mod glTexImage3D {
                         } {
                             crate::gl::generate_levels(thread, memory, texture_3);
                         }
+                        crate::gl::forget_status(thread, memory, texture_3, target, level);
                     }
                 }
             }

@@ -715,6 +715,7 @@ mod glCompressedTexImage3DOES {
                     } {
                         crate::gl::generate_levels(thread, memory, texture_2);
                     }
+                    crate::gl::forget_status(thread, memory, texture_2, target, level);
                 }
             }
         }
@@ -3271,6 +3272,7 @@ mod glTexImage3DOES {
                         } {
                             crate::gl::generate_levels(thread, memory, texture_2);
                         }
+                        crate::gl::forget_status(thread, memory, texture_2, target, level);
                     }
                 }
             }

@@ -71,6 +71,32 @@ pub fn detach_renderbuffer<S: Scope, M: Memory + ?Sized>(
     detach(context, |attached| attached.renderbuffer == renderbuffer);
 }
 
+/// Forgets what the program has heard of the framebuffers to which this image is attached.
+pub fn forget_status<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
+    _memory: &M,
+    texture: Ref<Texture>,
+    target: u32,
+    level: i32,
+) {
+    let Some(context) = thread.context.as_deref_mut().filter(|_| texture.is_some()) else {
+        return;
+    };
+    // The shim knows not every target.
+    let is_it = |it: &Attachment| {
+        it.texture == texture && it.level == level && [0, target].contains(&it.target)
+    };
+    let framebuffers = context.framebuffers.named();
+    let heard_of = framebuffers.filter(|(_, it)| it.status != 0);
+    let shown = heard_of.filter(|(_, it)| it.attachments.values().any(is_it));
+    let shown: Vec<_> = shown.map(|(framebuffer, _)| framebuffer).collect();
+    for framebuffer in shown {
+        if let Some(framebuffer) = context.framebuffers.get_mut(framebuffer) {
+            framebuffer.status = 0;
+        }
+    }
+}
+
 /// Removes the attachments of the bound framebuffers for which `is_gone` returns true.
 pub(super) fn detach<S: Scope>(context: &mut Context<S>, is_gone: impl Fn(&Attachment) -> bool) {
     for framebuffer in [context.draw_framebuffer, context.read_framebuffer] {

@@ -49,7 +49,9 @@ pub use egl_images::{
     release_color_buffer,
 };
 pub use former_attachments::FormerAttachments;
-pub use framebuffers::{attach_renderbuffer_to, attach_texture_to, detach_renderbuffer, read_size};
+pub use framebuffers::{
+    attach_renderbuffer_to, attach_texture_to, detach_renderbuffer, forget_status, read_size,
+};
 pub use lists::{call_list, call_lists};
 pub use maps::{
     changed_maps, deleted_writes, flush_mapping, flushed_writes, map_buffer, mapped_writes,
