@@ -91,8 +91,22 @@ struct Thread {
     stamp: u64,
     /// The traces that have it, by source and index of the thread there.
     members: Vec<(usize, u32)>,
+    /// Where each of the members begins.
+    begins: Vec<Begins>,
     /// Which of the members is the one whose records are taken.
     lead: usize,
+}
+
+/// Where a trace begins in a thread that an earlier trace has, too: at a stamp. A thread that works alone has one stamp for many
+/// commands, so some of them may come before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Begins {
+    /// With the first equal command.
+    Somewhere(u64),
+    /// Behind the keyframe that the thread is to have next.
+    BehindKeyframe(u64),
+    /// It has begun: all commands are equal.
+    Begun,
 }
 
 struct Merger<'r, R, W> {
@@ -158,6 +172,7 @@ impl<R: Read + Seek, W: Write> Merger<'_, R, W> {
         let all = || std::iter::once(first).chain(others.iter().copied());
         // Of a trace that follows, commands alone are compared.
         if let Some(at) = all().find(|at| *at != lead && !self.head(*at).is_own_command()) {
+            self.wait_for_keyframe(at, thread);
             return self.pass(at);
         }
         if !all().any(|at| at == lead) {
@@ -165,29 +180,95 @@ impl<R: Read + Seek, W: Write> Merger<'_, R, W> {
             return Err(self.differ([lead, first], thread, first));
         }
         if !self.head(lead).is_own_command() {
+            if let Kind::Keyframe = self.head(lead).kind {
+                let begins = self.threads[thread as usize].begins.iter_mut();
+                let waiting = begins.filter(|it| matches!(it, Begins::BehindKeyframe(_)));
+                waiting.for_each(|it| *it = Begins::Begun);
+            }
             return match self.is_known(lead, thread) {
                 true => self.pass(lead),
                 false => self.take(lead, thread),
             };
         }
+        self.begin_lead(thread)?;
         for member in 0..self.threads[thread as usize].members.len() {
             let (at, index) = self.threads[thread as usize].members[member];
             if at == lead || self.sources[at].left_of_thread(index) == 0 {
                 continue;
             }
-            if !all().any(|it| it == at) || !self.are_equal(lead, at) {
+            self.pass_description(at)?;
+            let is_equal = self.is_of(at, thread)
+                && self.head(at).stamp == self.head(lead).stamp
+                && self.are_equal(lead, at);
+            let is_before = match self.threads[thread as usize].begins[member] {
+                Begins::Somewhere(stamp) => !is_equal && self.head(lead).stamp <= stamp,
+                Begins::BehindKeyframe(stamp) => self.head(lead).stamp <= stamp,
+                Begins::Begun => false,
+            };
+            if is_before {
+                continue;
+            }
+            if !is_equal {
                 return Err(self.differ([lead, at], thread, lead));
             }
+            self.threads[thread as usize].begins[member] = Begins::Begun;
             self.pass(at)?;
         }
         self.take(lead, thread)
+    }
+
+    /// Passes over what describes at the place of a source whose commands are compared. It may stand before a command with a lower
+    /// stamp, which its thread has published late, and the other traces do not have it.
+    fn pass_description(&mut self, at: usize) -> Result<(), MergeError> {
+        let is_description = |head: &Head| {
+            matches!(head.kind, Kind::SetUp | Kind::Describes | Kind::Keyframe | Kind::Atom)
+        };
+        while self.sources[at].head.as_ref().is_some_and(is_description) {
+            let thread = self.thread_at(at)?;
+            if self.lead(thread) == at {
+                break;
+            }
+            self.wait_for_keyframe(at, thread);
+            self.pass(at)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the next record of a source is of this thread.
+    fn is_of(&self, at: usize, thread: u32) -> bool {
+        let head = self.sources[at].head.filter(|head| !matches!(head.kind, Kind::Seam(_)));
+        head.is_some_and(|head| self.sources[at].thread(head.thread) == Some(thread))
+    }
+
+    /// Notes that a trace begins behind a keyframe, if the head of its source is its first one.
+    fn wait_for_keyframe(&mut self, at: usize, thread: u32) {
+        let Head { kind, stamp, thread: index, .. } = self.head(at);
+        let Thread { members, begins, .. } = &mut self.threads[thread as usize];
+        if let Kind::Keyframe = kind
+            && let Some(member) = members.iter().position(|it| *it == (at, index))
+            && let Begins::Somewhere(_) = begins[member]
+        {
+            begins[member] = Begins::BehindKeyframe(stamp);
+        }
+    }
+
+    /// Begins with the trace whose commands are taken from now on. Fails if it should have begun before, since it has commands with
+    /// a stamp for which others were taken.
+    fn begin_lead(&mut self, thread: u32) -> Result<(), MergeError> {
+        let Thread { lead, ref members, ref begins, stamp, .. } = self.threads[thread as usize];
+        let at = members[lead].0;
+        if begins[lead] != Begins::Begun && self.head(at).stamp <= stamp {
+            return Err(self.differ([members[0].0, at], thread, at));
+        }
+        self.threads[thread as usize].begins[lead] = Begins::Begun;
+        Ok(())
     }
 
     /// Whether the head of a source describes what the result has: the first trace of a process has what the others describe.
     fn is_known(&self, at: usize, thread: u32) -> bool {
         let first = self.parts[self.threads[thread as usize].part as usize].members[0];
         let Head { process, kind, .. } = self.head(at);
-        first != (at, process) && matches!(kind, Kind::SetUp | Kind::Describes)
+        first != (at, process) && matches!(kind, Kind::SetUp | Kind::Describes | Kind::Keyframe)
     }
 
     fn head(&self, at: usize) -> Head {
@@ -273,12 +354,13 @@ impl<R: Read + Seek, W: Write> Merger<'_, R, W> {
             None => {
                 // The first record says the stamp, unless the thread had it before.
                 let stamp = if is_stamped { 0 } else { stamp };
-                let members = vec![(at, index)];
-                self.threads.push(Thread { part, tid, name, stamp, members, lead: 0 });
+                let (members, begins) = (vec![(at, index)], vec![Begins::Begun]);
+                self.threads.push(Thread { part, tid, name, stamp, members, begins, lead: 0 });
                 self.threads.len() - 1
             }
             Some(thread) => {
                 self.threads[thread].members.push((at, index));
+                self.threads[thread].begins.push(Begins::Somewhere(stamp));
                 let left = |(it, index): &(usize, u32)| {
                     self.sources[*it].left_of_thread(*index) == 0
                         && self.sources[*it].is_in_flight(*index)
@@ -371,8 +453,9 @@ impl<R: Read + Seek, W: Write> Merger<'_, R, W> {
                 let (Some(part), None) = (part, known) else { continue };
                 let is_it = |it: &Thread| lost == 0 && (it.part, it.tid) == (part, tid);
                 let thread = self.threads.iter().rposition(is_it).unwrap_or_else(|| {
-                    let members = vec![(at, index)];
-                    let thread = Thread { part, tid, name: [0; 16], stamp: 0, members, lead: 0 };
+                    let (members, begins) = (vec![(at, index)], vec![Begins::Begun]);
+                    let (name, stamp) = ([0; 16], 0);
+                    let thread = Thread { part, tid, name, stamp, members, begins, lead: 0 };
                     self.threads.push(thread);
                     self.threads.len() - 1
                 });

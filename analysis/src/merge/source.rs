@@ -66,6 +66,8 @@ pub enum Kind {
     SetUp,
     /// A record that belongs to a description.
     Describes,
+    /// The thread is about to describe all, so that another capture begins here.
+    Keyframe,
     /// Another record of the shim.
     Atom,
     /// Another daemon continued the capture.
@@ -181,7 +183,8 @@ impl<'r, R: Read + Seek> Source<'r, R> {
             let bytes = &self.raw[payload..record.payload_end];
             let meta = self.tracker.meta(header, record.stamp, bytes);
             match meta.map_err(|error| error.to_string())? {
-                Meta::Subject(_) | Meta::Snapshot(_) | Meta::Keyframe(_) => Kind::Describes,
+                Meta::Subject(_) | Meta::Snapshot(_) => Kind::Describes,
+                Meta::Keyframe(_) => Kind::Keyframe,
                 Meta::Time(time) if time.kind == TimeKind::Hold => Kind::Describes,
                 Meta::Seam(seam) => Kind::Seam(seam),
                 Meta::Block(block) => {

@@ -3,8 +3,8 @@
 use std::io::Cursor;
 
 use gapii_abi::atom::{
-    self, CONTEXT, EFFECT, EndReason, FRAME_END, Header, LEAVE, LEAVES, SETUP, SNAPSHOT, SUBJECT,
-    THREAD,
+    self, CONTEXT, EFFECT, EndReason, FRAME_END, Header, KEYFRAME, LEAVE, LEAVES, SETUP, SNAPSHOT,
+    SUBJECT, THREAD,
 };
 use gapii_commands::ids;
 use gapii_trace::append::AppendTo;
@@ -246,6 +246,33 @@ fn captures_one_after_the_other_are_two_processes() {
 }
 
 #[test]
+fn capture_begins_behind_its_keyframe_though_commands_before_have_its_stamp() {
+    let keyframe = |stamp| (5, stamp, KEYFRAME, 0, &[0; 8][..]);
+    let own = [call(5, None), call(5, None), call(5, Some(9))];
+    let early: Vec<_> = [begin(5, 1), call(5, None), call(5, None), call(5, None), keyframe(None)]
+        .into_iter()
+        .chain(own)
+        .collect();
+    let late = [begin(5, 1), keyframe(Some(1)), set_up(5, 1), snapshot(5)];
+    let late: Vec<_> = late.into_iter().chain(own).collect();
+    let (rows, _) =
+        merged(&[trace(1, 50, (10, 90), &[&early]), trace(2, 50, (20, 90), &[&late])]).unwrap();
+    let mut expected = vec![[0, 5, 1, 0]; 5];
+    expected.push([0, 5, 9, 0]);
+    assert_eq!(rows, expected);
+}
+
+#[test]
+fn command_that_its_thread_published_late_is_found_behind_a_description() {
+    let early = [begin(5, 1), begin(6, 2), call(5, Some(3)), call(5, None), call(6, Some(5))];
+    let late =
+        [begin(5, 1), begin(6, 2), call(5, Some(3)), set_up(6, 4), call(5, None), call(6, Some(5))];
+    let (rows, _) =
+        merged(&[trace(1, 50, (10, 90), &[&early]), trace(2, 50, (20, 90), &[&late])]).unwrap();
+    assert_eq!(rows, [[0, 5, 3, 0], [0, 5, 3, 0], [0, 6, 5, 0]]);
+}
+
+#[test]
 fn commands_that_differ_and_stamps_of_two_counters_are_refused() {
     let one = trace(1, 50, (10, 90), &[&[begin(5, 1), call(5, None), call(5, Some(3))]]);
     let other = (5, Some(3), ids::GL_FLUSH, EFFECT, &[][..]);
@@ -260,9 +287,10 @@ fn commands_that_differ_and_stamps_of_two_counters_are_refused() {
     let error = refused(&[clears(&[1; 8]), clears(&[2; 8])]);
     assert!(matches!(error, MergeError::Differ { traces: [0, 1], tid: 5, stamp: 3 }), "{error:?}");
     // One lacks a command.
-    let two = trace(2, 50, (20, 90), &[&[begin(5, 1), call(5, Some(3))]]);
-    let error = refused(&[one.clone(), two]);
-    assert!(matches!(error, MergeError::Differ { .. }), "{error:?}");
+    let three = [begin(5, 1), call(5, None), call(5, Some(2)), call(5, Some(3))];
+    let [all, two] = [&three[..], &[three[0], three[1], three[3]]];
+    let error = refused(&[trace(1, 50, (10, 90), &[all]), trace(2, 50, (20, 90), &[two])]);
+    assert!(matches!(error, MergeError::Differ { tid: 5, stamp: 2, .. }), "{error:?}");
     // Two threads have one stamp.
     let two = trace(2, 60, (20, 90), &[&[begin(6, 1), call(6, None)]]);
     let error = refused(&[one.clone(), two]);
