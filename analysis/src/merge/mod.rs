@@ -89,12 +89,20 @@ struct Thread {
     name: [u8; 16],
     /// Stamp of the thread's last record.
     stamp: u64,
-    /// The traces that have it, by source and index of the thread there.
-    members: Vec<(usize, u32)>,
-    /// Where each of the members begins.
-    begins: Vec<Begins>,
+    /// The traces that have it.
+    members: Vec<Member>,
     /// Which of the members is the one whose records are taken.
     lead: usize,
+}
+
+/// A thread in one of the traces.
+#[derive(Clone, Copy)]
+struct Member {
+    /// The source.
+    at: usize,
+    /// Index of the thread there.
+    index: u32,
+    begins: Begins,
 }
 
 /// Where a trace begins in a thread that an earlier trace has, too: at a stamp. A thread that works alone has one stamp for many
@@ -172,8 +180,7 @@ impl<R: Read + Seek, W: Write> Merger<'_, R, W> {
         let all = || std::iter::once(first).chain(others.iter().copied());
         // Of a trace that follows, commands alone are compared.
         if let Some(at) = all().find(|at| *at != lead && !self.head(*at).is_own_command()) {
-            self.wait_for_keyframe(at, thread);
-            return self.pass(at);
+            return self.pass_described(at, thread);
         }
         if !all().any(|at| at == lead) {
             // A command that the trace lacks whose records are taken.
@@ -181,9 +188,9 @@ impl<R: Read + Seek, W: Write> Merger<'_, R, W> {
         }
         if !self.head(lead).is_own_command() {
             if let Kind::Keyframe = self.head(lead).kind {
-                let begins = self.threads[thread as usize].begins.iter_mut();
-                let waiting = begins.filter(|it| matches!(it, Begins::BehindKeyframe(_)));
-                waiting.for_each(|it| *it = Begins::Begun);
+                let members = self.threads[thread as usize].members.iter_mut();
+                let waiting = members.filter(|it| matches!(it.begins, Begins::BehindKeyframe(_)));
+                waiting.for_each(|it| it.begins = Begins::Begun);
             }
             return match self.is_known(lead, thread) {
                 true => self.pass(lead),
@@ -192,7 +199,7 @@ impl<R: Read + Seek, W: Write> Merger<'_, R, W> {
         }
         self.begin_lead(thread)?;
         for member in 0..self.threads[thread as usize].members.len() {
-            let (at, index) = self.threads[thread as usize].members[member];
+            let Member { at, index, begins } = self.threads[thread as usize].members[member];
             if at == lead || self.sources[at].left_of_thread(index) == 0 {
                 continue;
             }
@@ -200,7 +207,7 @@ impl<R: Read + Seek, W: Write> Merger<'_, R, W> {
             let is_equal = self.is_of(at, thread)
                 && self.head(at).stamp == self.head(lead).stamp
                 && self.are_equal(lead, at);
-            let is_before = match self.threads[thread as usize].begins[member] {
+            let is_before = match begins {
                 Begins::Somewhere(stamp) => !is_equal && self.head(lead).stamp <= stamp,
                 Begins::BehindKeyframe(stamp) => self.head(lead).stamp <= stamp,
                 Begins::Begun => false,
@@ -211,7 +218,7 @@ impl<R: Read + Seek, W: Write> Merger<'_, R, W> {
             if !is_equal {
                 return Err(self.differ([lead, at], thread, lead));
             }
-            self.threads[thread as usize].begins[member] = Begins::Begun;
+            self.threads[thread as usize].members[member].begins = Begins::Begun;
             self.pass(at)?;
         }
         self.take(lead, thread)
@@ -220,16 +227,13 @@ impl<R: Read + Seek, W: Write> Merger<'_, R, W> {
     /// Passes over what describes at the place of a source whose commands are compared. It may stand before a command with a lower
     /// stamp, which its thread has published late, and the other traces do not have it.
     fn pass_description(&mut self, at: usize) -> Result<(), MergeError> {
-        let is_description = |head: &Head| {
-            matches!(head.kind, Kind::SetUp | Kind::Describes | Kind::Keyframe | Kind::Atom)
-        };
+        let is_description = |head: &Head| !matches!(head.kind, Kind::Command | Kind::Seam(_));
         while self.sources[at].head.as_ref().is_some_and(is_description) {
             let thread = self.thread_at(at)?;
             if self.lead(thread) == at {
                 break;
             }
-            self.wait_for_keyframe(at, thread);
-            self.pass(at)?;
+            self.pass_described(at, thread)?;
         }
         Ok(())
     }
@@ -240,27 +244,28 @@ impl<R: Read + Seek, W: Write> Merger<'_, R, W> {
         head.is_some_and(|head| self.sources[at].thread(head.thread) == Some(thread))
     }
 
-    /// Notes that a trace begins behind a keyframe, if the head of its source is its first one.
-    fn wait_for_keyframe(&mut self, at: usize, thread: u32) {
+    /// Passes over the head of a source, which is no command of the program. If it is the first keyframe, the trace begins behind it.
+    fn pass_described(&mut self, at: usize, thread: u32) -> Result<(), MergeError> {
         let Head { kind, stamp, thread: index, .. } = self.head(at);
-        let Thread { members, begins, .. } = &mut self.threads[thread as usize];
+        let mut members = self.threads[thread as usize].members.iter_mut();
         if let Kind::Keyframe = kind
-            && let Some(member) = members.iter().position(|it| *it == (at, index))
-            && let Begins::Somewhere(_) = begins[member]
+            && let Some(member) = members.find(|it| (it.at, it.index) == (at, index))
+            && let Begins::Somewhere(_) = member.begins
         {
-            begins[member] = Begins::BehindKeyframe(stamp);
+            member.begins = Begins::BehindKeyframe(stamp);
         }
+        self.pass(at)
     }
 
     /// Begins with the trace whose commands are taken from now on. Fails if it should have begun before, since it has commands with
     /// a stamp for which others were taken.
     fn begin_lead(&mut self, thread: u32) -> Result<(), MergeError> {
-        let Thread { lead, ref members, ref begins, stamp, .. } = self.threads[thread as usize];
-        let at = members[lead].0;
-        if begins[lead] != Begins::Begun && self.head(at).stamp <= stamp {
-            return Err(self.differ([members[0].0, at], thread, at));
+        let Thread { lead, ref members, stamp, .. } = self.threads[thread as usize];
+        let Member { at, begins, .. } = members[lead];
+        if begins != Begins::Begun && self.head(at).stamp <= stamp {
+            return Err(self.differ([members[0].at, at], thread, at));
         }
-        self.threads[thread as usize].begins[lead] = Begins::Begun;
+        self.threads[thread as usize].members[lead].begins = Begins::Begun;
         Ok(())
     }
 
@@ -289,13 +294,13 @@ impl<R: Read + Seek, W: Write> Merger<'_, R, W> {
     fn lead(&mut self, thread: u32) -> usize {
         let Self { sources, threads, .. } = self;
         let Thread { members, lead, .. } = &mut threads[thread as usize];
-        let has_more = |(at, index): &(usize, u32)| sources[*at].left_of_thread(*index) > 0;
+        let has_more = |Member { at, index, .. }: &Member| sources[*at].left_of_thread(*index) > 0;
         if !has_more(&members[*lead])
             && let Some(next) = members.iter().position(has_more)
         {
             *lead = next;
         }
-        members[*lead].0
+        members[*lead].at
     }
 
     /// The part of the process to which the head of a source belongs.
@@ -346,7 +351,7 @@ impl<R: Read + Seek, W: Write> Merger<'_, R, W> {
         let is_it = |thread: &Thread| {
             // The same trace has two threads with one id if it has the process twice, or the system has used the id again.
             (thread.part, thread.tid) == (part, tid)
-                && thread.members.iter().all(|(it, other)| {
+                && thread.members.iter().all(|Member { at: it, index: other, .. }| {
                     *it != at || self.sources[at].process_of(*other) != self.head(at).process
                 })
         };
@@ -354,20 +359,20 @@ impl<R: Read + Seek, W: Write> Merger<'_, R, W> {
             None => {
                 // The first record says the stamp, unless the thread had it before.
                 let stamp = if is_stamped { 0 } else { stamp };
-                let (members, begins) = (vec![(at, index)], vec![Begins::Begun]);
-                self.threads.push(Thread { part, tid, name, stamp, members, begins, lead: 0 });
+                let members = vec![Member { at, index, begins: Begins::Begun }];
+                self.threads.push(Thread { part, tid, name, stamp, members, lead: 0 });
                 self.threads.len() - 1
             }
             Some(thread) => {
-                self.threads[thread].members.push((at, index));
-                self.threads[thread].begins.push(Begins::Somewhere(stamp));
-                let left = |(it, index): &(usize, u32)| {
+                let begins = Begins::Somewhere(stamp);
+                self.threads[thread].members.push(Member { at, index, begins });
+                let left = |Member { at: it, index, .. }: &Member| {
                     self.sources[*it].left_of_thread(*index) == 0
                         && self.sources[*it].is_in_flight(*index)
                 };
                 // No trace has the return of a command in which the one before ended.
-                if let Some((it, _)) = self.threads[thread].members.iter().copied().find(left) {
-                    return Err(self.differ([it, at], thread as u32, at));
+                if let Some(it) = self.threads[thread].members.iter().find(|it| left(it)) {
+                    return Err(self.differ([it.at, at], thread as u32, at));
                 }
                 thread
             }
@@ -453,9 +458,8 @@ impl<R: Read + Seek, W: Write> Merger<'_, R, W> {
                 let (Some(part), None) = (part, known) else { continue };
                 let is_it = |it: &Thread| lost == 0 && (it.part, it.tid) == (part, tid);
                 let thread = self.threads.iter().rposition(is_it).unwrap_or_else(|| {
-                    let (members, begins) = (vec![(at, index)], vec![Begins::Begun]);
-                    let (name, stamp) = ([0; 16], 0);
-                    let thread = Thread { part, tid, name, stamp, members, begins, lead: 0 };
+                    let members = vec![Member { at, index, begins: Begins::Begun }];
+                    let thread = Thread { part, tid, name: [0; 16], stamp: 0, members, lead: 0 };
                     self.threads.push(thread);
                     self.threads.len() - 1
                 });
@@ -469,7 +473,7 @@ impl<R: Read + Seek, W: Write> Merger<'_, R, W> {
         let of = |at: usize, command: &InFlight| {
             let thread = self.sources[at].thread(command.thread)?;
             let Thread { members, lead, .. } = &self.threads[thread as usize];
-            (members[*lead].0 == at).then_some(InFlight { thread, ..*command })
+            (members[*lead].at == at).then_some(InFlight { thread, ..*command })
         };
         let mut commands: Vec<InFlight> = Vec::new();
         for (at, source) in self.sources.iter().enumerate() {
@@ -490,7 +494,7 @@ impl<R: Read + Seek, W: Write> Merger<'_, R, W> {
             footer.processes.push(ProcessEntry { process, frames, ..part.entry.clone() });
         }
         for (thread, of_thread) in (0..).zip(&self.threads) {
-            let (at, index) = of_thread.members[0];
+            let Member { at, index, .. } = of_thread.members[0];
             let ledgers = &self.sources[at].footer.threads;
             let ledger = ledgers.iter().find(|it| it.thread == index).cloned().unwrap_or_default();
             let emitted = census.threads.get(&thread).map_or(0, |count| count.records);
