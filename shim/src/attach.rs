@@ -184,6 +184,7 @@ fn begin_epoch(entered: &mut Entered, words: &Words, epoch: u64) -> Result<(), O
     let (is_timed, is_gpu_timed) = (capture::times_driver(), capture::times_gpu());
     let part = Part { epoch, order, is_new_capture, is_timed, is_gpu_timed };
     entered.begin_epoch(part);
+    entered.set_setup(words.in_setup.get());
     claim::introduce(entered, thread.tid());
     introduce_context(entered, words);
     update_ready(thread, words);

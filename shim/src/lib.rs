@@ -59,6 +59,7 @@ mod orders;
 mod orphan;
 mod process;
 mod program_memory;
+mod replayed;
 mod safe_point;
 mod scope;
 mod seats;

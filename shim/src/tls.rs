@@ -34,6 +34,8 @@ pub struct Words {
     aside: Cell<u8>,
     /// A tracer's callback runs.
     pub in_callback: Cell<bool>,
+    /// The thread plays commands of a snapshot, see [`crate::replayed`].
+    pub in_setup: Cell<bool>,
     /// The swap in progress is the last one of the capture.
     pub last_frame: Cell<bool>,
     /// A kept command that came by an old slot of the table goes through the table again.
@@ -107,7 +109,7 @@ impl Words {
     }
 }
 
-const WORDS_BYTES: usize = 88;
+const WORDS_BYTES: usize = 96;
 const _: () = assert!(size_of::<Words>() == WORDS_BYTES);
 
 global_asm!(

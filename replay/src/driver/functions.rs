@@ -1,10 +1,11 @@
 //! The driver's functions, by command id. Commands of the trace call what a program of this machine gets; where a
-//! replay is itself recorded, that is the interceptor. What the player asks and sets for itself goes past the
-//! interceptor to the driver below. A command whose function the driver lacks is skipped.
+//! replay is itself recorded, that is the interceptor, which hears which of them are a snapshot's. What the player asks and
+//! sets for itself goes past the interceptor to the driver below. A command whose function the driver lacks is skipped.
 //!
 //! The caller that takes a function names its type; see [`Driver::get`].
 
-use std::ffi::{CString, c_void};
+use std::cell::Cell;
+use std::ffi::{CString, c_int, c_void};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -24,6 +25,16 @@ pub struct Driver {
 struct Intercepted {
     interceptor: Interceptor,
     entries: Box<[AtomicPtr<c_void>]>,
+    /// `None` in an interceptor that does not want to hear it.
+    set_in_setup: Option<SetInSetup>,
+}
+
+/// The interceptor's `gapii_set_in_setup`.
+type SetInSetup = unsafe extern "C" fn(c_int);
+
+thread_local! {
+    /// Whether the interceptor was told that this thread plays commands of a snapshot.
+    static IS_IN_SETUP: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Address of a function.
@@ -48,6 +59,10 @@ impl Driver {
         let intercepted = loader.interceptor().map(|interceptor| Intercepted {
             interceptor,
             entries: (0..COUNT).map(|_| AtomicPtr::default()).collect(),
+            // SAFETY: the interceptor's function of this name has this type.
+            set_in_setup: interceptor
+                .own(c"gapii_set_in_setup")
+                .map(|found| unsafe { std::mem::transmute::<NonNull<c_void>, SetInSetup>(found) }),
         });
         Self { functions, intercepted }
     }
@@ -60,6 +75,17 @@ impl Driver {
     /// Whether commands of the trace call an interceptor.
     pub fn is_intercepted(&self) -> bool {
         self.intercepted.is_some()
+    }
+
+    /// Tells an interceptor whether the commands that this thread plays from here on are a snapshot's.
+    pub(crate) fn set_in_setup(&self, is_in_setup: bool) {
+        let told = self.intercepted.as_ref().and_then(|intercepted| intercepted.set_in_setup);
+        if let Some(tell) = told
+            && IS_IN_SETUP.replace(is_in_setup) != is_in_setup
+        {
+            // SAFETY: takes any number, in any thread that is in no command.
+            unsafe { tell(is_in_setup.into()) };
+        }
     }
 
     /// The function with this id, for commands of the trace. The call reaches an interceptor if

@@ -62,6 +62,11 @@ impl Libraries {
 }
 
 impl Interceptor {
+    /// The interceptor's function of that name which is no API's.
+    pub(super) fn own(&self, name: &CStr) -> Option<NonNull<c_void>> {
+        self.0.egl.find(name)
+    }
+
     pub(super) fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
         self.0.find(name)
     }

@@ -302,6 +302,7 @@ fn play_one(
         *arg = Value::read(*ty, payload, *offset).bits();
     }
     parts.follower.enter(command);
+    parts.driver.set_in_setup(command.is_setup);
     if let Err(why) = try_play(parts, observers, command, (known, play), args) {
         skip(parts, observers, command, &why);
     } else {

@@ -110,6 +110,11 @@ impl Recorder {
         self.writer.set_frame_end(id);
     }
 
+    /// Sets whether the thread's commands recreate state, so that their records say so. Between two commands.
+    pub fn set_setup(&mut self, is_setup: bool) {
+        self.writer.set_setup(is_setup);
+    }
+
     /// Turns memory into a blob. If the ring has no room for it, or the memory is not readable, the answer is
     /// [`Kept::Unrecorded`].
     ///

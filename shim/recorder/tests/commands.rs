@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use gapii_abi::atom::{
     BLOB, Blob, EFFECT, FRAME_END, GAP, Gap, LEAVE, NUMBERED, OBSERVED_INLINE, OBSERVED_NONE,
-    OBSERVED_NUMBER, TIME, Time, TimeKind, observation_word, range_word,
+    OBSERVED_NUMBER, SETUP, TIME, Time, TimeKind, observation_word, range_word,
 };
 use gapii_edges::Epoch;
 use gapii_recorder::{Call, Entered, Host, Outlook, Part, Shared, Thread, observe};
@@ -468,6 +468,34 @@ fn command_that_ends_a_frame_has_a_leave_record_behind_the_time() {
         assert!(record(enter(thread, &epoch).unwrap(), 5, &[]));
         let records = drain(&mut consumer);
         assert_eq!(records.len(), if is_timed { 2 } else { 1 }, "{records:?}");
+    }
+}
+
+#[test]
+fn command_that_recreates_state_says_so_and_its_blobs_do_not() {
+    for is_timed in [false, true] {
+        let epoch = Epoch::none();
+        let (thread, mut consumer) = claim(shared(1, RING_BYTES));
+        epoch.begin(17, 2);
+        drop(begin_epoch(thread, &epoch, is_timed));
+        let set_setup = |is_setup| {
+            enter(thread, &epoch).unwrap().recorder().set_setup(is_setup);
+        };
+        set_setup(true);
+        // Another part of the capture changes nothing.
+        drop(begin_epoch(thread, &epoch, is_timed));
+        assert!(record(enter(thread, &epoch).unwrap(), 1, &[7; 1000]));
+        let records = drain(&mut consumer);
+        let (commands, blobs): (Vec<_>, Vec<_>) =
+            records.iter().partition(|it| it.header.id() == ID);
+        assert!(!blobs.is_empty() && blobs.iter().all(|it| !it.is(it.header.id(), SETUP)));
+        assert_eq!(commands.len(), if is_timed { 2 } else { 1 }, "{records:?}");
+        assert!(commands.iter().all(|it| it.is(ID, SETUP)), "{records:?}");
+        set_setup(false);
+        assert!(record(enter(thread, &epoch).unwrap(), 2, &[]));
+        let records = drain(&mut consumer);
+        assert_eq!(records.len(), if is_timed { 2 } else { 1 }, "{records:?}");
+        assert!(records.iter().all(|it| !it.is(ID, SETUP)), "{records:?}");
     }
 }
 

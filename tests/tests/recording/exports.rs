@@ -8,8 +8,14 @@ use gapii_tests::artifacts::artifact;
 
 /// Exports beside the commands: the loader's functions through which programs open driver libraries and find functions, and
 /// those that Level Zero's tracing layer looks up.
-const OURS: [&str; 5] =
-    ["dlopen", "dlsym", "gapii_intercept", "gapii_note_changed", "gapii_set_in_callback"];
+const OURS: [&str; 6] = [
+    "dlopen",
+    "dlsym",
+    "gapii_intercept",
+    "gapii_note_changed",
+    "gapii_set_in_callback",
+    "gapii_set_in_setup",
+];
 /// Functions that `gapii.h` declares.
 const TRACERS: [&str; 13] = [
     "gapii_call_is_skipped",

@@ -157,6 +157,35 @@ fn part_of_a_part_is_that_part_of_the_whole() {
     assert_eq!(called(&once.commands()), called(&twice.commands()));
 }
 
+/// Contexts that are not current where the first part begins are described in its middle. What describes them is not the
+/// program's own in a part of that part either, nor is the snapshot at its beginning.
+#[test]
+fn set_up_commands_of_a_part_are_set_up_commands_in_its_parts() {
+    let session = Session::new();
+    let Played { trace, .. } = record_app_once(&session, "kept_programs", &[]).expect("a trace");
+    let whole = Whole::new(&session, trace, "whole");
+    let mut swapped = whole.commands.iter().filter(|it| it.name == "eglSwapBuffers");
+    let begin = swapped.next().and_then(|it| it.seq).expect("a frame") + 1;
+    let end = swapped.next_back().and_then(|it| it.seq).expect("a frame");
+    let (first, _) = whole.check(&session, (begin..end, begin), "first.gapii");
+    let first = Whole::new(&session, first, "first");
+    let own = |commands: &[Recorded]| commands.iter().position(|it| !it.setup);
+    let from = own(&first.commands).expect("a command");
+    let late = first.commands[from..].iter().filter(|it| it.setup).count();
+    assert!(late > 0, "no context is described in the middle");
+    let seq = first.commands[from].seq.expect("a number");
+    let last = first.commands.last().and_then(|it| it.seq).expect("a number");
+    for (range, part) in [(0..last + 1, "whole.gapii"), (seq + 1..last + 1, "rest.gapii")] {
+        let (part, _) = first.check(&session, (range.clone(), range.start.max(seq)), part);
+        let commands = part.commands();
+        let from = own(&commands).expect("a command");
+        assert!(from > 0, "{range:?} begins with the snapshot");
+        // The recorded replay describes what it finds in such a context, too.
+        let again = commands[from..].iter().filter(|it| it.setup).count();
+        assert!(again >= late, "{range:?}: {again} of {late}");
+    }
+}
+
 /// Six textures are made and cleared, one after the other; the part clears the last one.
 #[test]
 fn part_without_unused_objects_is_smaller_and_draws_the_same() {

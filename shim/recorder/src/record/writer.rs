@@ -7,12 +7,14 @@
 //! In a timed capture the thread's producer is on hold throughout. The producer therefore refuses each step of the
 //! fast path (reserving room, publishing, ending the command), and the step takes the slow path here, which measures
 //! the driver's time. A capture without timing pays nothing. A command that ends a frame by the capture's rule
-//! takes the same path.
+//! takes the same path, and so does a set-up command that a replay plays.
 
 use core::ptr;
 use std::time::Instant;
 
-use gapii_abi::atom::{FRAME_END, GAP, GPU_TIMES, Gap, GapCause, HEADER_LEN, Header, TIME, Time};
+use gapii_abi::atom::{
+    FRAME_END, GAP, GPU_TIMES, Gap, GapCause, HEADER_LEN, Header, META_FIRST, SETUP, TIME, Time,
+};
 use gapii_ringbuf::{Overflow, Producer, Reservation, Room, Slot};
 
 use super::gap::GapBook;
@@ -37,6 +39,8 @@ pub struct Writer {
     timing: Timing,
     /// Where commands go beside the ring, if they do.
     keeping: Option<Box<Keeping>>,
+    /// The thread's commands recreate state.
+    is_setup: bool,
 }
 
 /// How a wait for room ended.
@@ -59,6 +63,7 @@ impl Writer {
             waited: WaitBook::EMPTY,
             timing: Timing::default(),
             keeping: None,
+            is_setup: false,
         }
     }
 
@@ -120,6 +125,12 @@ impl Writer {
     /// Sets which command ends a frame with its next call, as the host counts it. Between two commands.
     pub fn set_frame_end(&mut self, id: Option<u16>) {
         self.timing.set_frame_end(id);
+        self.hold_or_resume();
+    }
+
+    /// Sets whether the thread's commands recreate state, so that their records say so. Between two commands.
+    pub fn set_setup(&mut self, is_setup: bool) {
+        self.is_setup = is_setup;
         self.hold_or_resume();
     }
 
@@ -412,7 +423,7 @@ impl Writer {
     }
 
     fn hold_or_resume(&mut self) {
-        match self.timing.has_work() || self.keeping.is_some() {
+        match self.timing.has_work() || self.keeping.is_some() || self.is_setup {
             true => self.producer.hold(),
             false => self.producer.resume(),
         }
@@ -435,6 +446,9 @@ impl Writer {
         let mut header = self.timing.header(header);
         if self.timing.takes_frame_end(header) && self.tell_frame_end(header.id()) {
             header = header.with_flags(FRAME_END);
+        }
+        if self.is_setup && header.id() < META_FIRST {
+            header = header.with_flags(SETUP);
         }
         if let Some(keeping) = &mut self.keeping {
             keeping.note(header);
