@@ -50,5 +50,6 @@ pub mod stream;
 pub mod terminal;
 pub mod tracers;
 pub mod transparency;
+pub mod trims;
 pub mod turns;
 pub mod wait;

@@ -77,6 +77,15 @@ impl Driver {
         self.intercepted.is_some()
     }
 
+    /// Makes calls that are in no trace: an interceptor records them as set-up commands.
+    pub(crate) fn in_setup<T>(&self, act: impl FnOnce() -> T) -> T {
+        let before = IS_IN_SETUP.get();
+        self.set_in_setup(true);
+        let done = act();
+        self.set_in_setup(before);
+        done
+    }
+
     /// Tells an interceptor whether the commands that this thread plays from here on are a snapshot's.
     pub(crate) fn set_in_setup(&self, is_in_setup: bool) {
         let told = self.intercepted.as_ref().and_then(|intercepted| intercepted.set_in_setup);

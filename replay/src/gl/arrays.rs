@@ -76,6 +76,11 @@ pub fn set_client_arrays(call: &mut Call<'_, '_>) -> Outcome {
     if !call.parts.wide_arrays.contains(&call.scopes.context) {
         return Ok(());
     }
+    let driver = call.parts.driver.clone();
+    driver.in_setup(|| set_all(call))
+}
+
+fn set_all(call: &mut Call<'_, '_>) -> Outcome {
     let thread = call.parts.follower.thread(call.command.thread);
     let Some(context) = thread.and_then(|thread| thread.context.as_deref()) else { return Ok(()) };
     let is_fixed = context.api.has_fixed_function(context.version);

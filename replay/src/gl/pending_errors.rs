@@ -75,7 +75,9 @@ pub fn keep(parts: &mut Parts, command: &Command<'_>) {
         .map(|error| WAYS.iter().find(|(of, way)| of == error && causes(*error, *way)))
         .collect();
     for (error, way) in pending.iter().zip(ways) {
-        let caused = way.map(|(_, way)| cause(parts, *way, framebuffer, Reach::Recorder));
+        let caused = way.map(|(_, way)| {
+            parts.driver.in_setup(|| cause(parts, *way, framebuffer, Reach::Recorder))
+        });
         if !matches!(caused, Some(Ok(()))) {
             parts.tally.note(format!(
                 "the error {error:#x}, which is pending where the part begins, is not in the part: nothing causes it without a \

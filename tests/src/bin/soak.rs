@@ -3,8 +3,12 @@
 //!
 //! Stops at the first failure, having printed the seed that leads to it.
 
+use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
@@ -18,7 +22,7 @@ use gapii_tests::kill::kill_once;
 use gapii_tests::loading::offscreen;
 use gapii_tests::order::{check_current, check_first_call, check_names, check_token};
 use gapii_tests::process::{LIMIT, run};
-use gapii_tests::programs::program;
+use gapii_tests::programs::{apps_but, program};
 use gapii_tests::random::Random;
 use gapii_tests::remote::{Remote, save_through};
 use gapii_tests::restarts::kill_daemons;
@@ -29,7 +33,7 @@ use gapii_tests::search::lab::Lab;
 use gapii_tests::search::planted::{self, Mistakes, Nursery};
 use gapii_tests::search::program::Program;
 use gapii_tests::search::world::Kind;
-use gapii_tests::{headless, level_zero, tracers};
+use gapii_tests::{headless, level_zero, tracers, trims};
 
 /// Run the long forms of the whole-system tests
 #[derive(Parser)]
@@ -177,6 +181,7 @@ const PARTS: &[Part] = &[
     ("tracers", tracers),
     ("snapshots", snapshots),
     ("planted", planted),
+    ("trims", trims),
     ("idle", idle),
 ];
 
@@ -330,6 +335,35 @@ fn planted(options: &Options) {
         find.is_some()
     });
     assert_eq!(found.count(), mistakes.len(), "mistakes that were found");
+}
+
+/// Trims the programs of `tests/apps/`, as many at a time as there are processors. Goes on after a failure.
+fn trims(_: &Options) {
+    let names = Mutex::new(apps_but(&[]).into_iter());
+    let [checked, failed] = [const { AtomicUsize::new(0) }; 2];
+    let check_next = || {
+        let name = names.lock().ok()?.next()?;
+        match catch_unwind(|| trims::check_app(&name)) {
+            Ok(None) => println!("trims: {name}: too few frames"),
+            Ok(Some(smaller)) => {
+                checked.fetch_add(1, Relaxed);
+                println!("trims: {name}: exact; {smaller} of 5 parts are smaller than the whole");
+            }
+            Err(_) => {
+                failed.fetch_add(1, Relaxed);
+                println!("trims: {name}: failed");
+            }
+        }
+        Some(())
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| while check_next().is_some() {});
+        }
+    });
+    let (checked, failed) = (checked.into_inner(), failed.into_inner());
+    println!("trims: {checked} programs are exact");
+    assert!(failed == 0 && checked >= 20, "{failed} programs failed");
 }
 
 /// Checks one program that was found, and keeps its trace.

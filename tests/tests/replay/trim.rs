@@ -1,122 +1,25 @@
 //! `gapii-ctl trim`: some frames or commands of a trace as a trace that replays alone, pixel for pixel.
 
 use std::fs;
-use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
-use gapii_tests::display::surfaceless;
 use gapii_tests::gapii::{Command as Recorded, Session, Trace};
 use gapii_tests::loading::offscreen;
 use gapii_tests::process::run;
 use gapii_tests::programs::program;
-use gapii_tests::replays::{Recorded as Played, images, record_app_once, replay, verified};
+use gapii_tests::replays::{Recorded as Played, record_app_once, replay, verified};
 use gapii_tests::search::driver::{Driver, PERTURB};
 use gapii_tests::search::lab::Lab;
 use gapii_tests::search::program::Program;
+use gapii_tests::trims::{Whole, called, trim, trim_by};
 use serde_json::Value;
 
-fn trim(session: &Session, trace: &Path, frames: &str, part: &Path) -> Command {
-    trim_by(session, trace, &["--frames", frames], part)
-}
-
-fn trim_by(session: &Session, trace: &Path, range: &[&str], part: &Path) -> Command {
-    let mut command = session.ctl(["trim", "--json"]);
-    command.args(range).arg("-o");
-    command.arg(part).arg(trace);
-    surfaceless(&mut command);
-    command
-}
-
-/// The picture of a frame among files of pictures.
-fn picture(files: &[PathBuf], frame: u64) -> Vec<u8> {
-    let name = format!("frame-{frame:06}.png");
-    let found = files.iter().find(|path| path.ends_with(&name));
-    fs::read(found.unwrap_or_else(|| panic!("no {name} in {files:?}"))).expect("a picture")
-}
-
-/// Trims an app's frames from `first` on and compares all their pictures.
+/// Trims an app's frames from `first` on and compares them.
 fn check(app: &str, first: u64, end: u64) {
     let session = Session::new();
     let recorded = record_app_once(&session, app, &[]).expect(app);
-    let part = Trace::new(session.path("part.gapii"));
-    run(&mut trim(&session, &recorded.trace.path, &format!("{first}..{end}"), &part.path)).ok();
-    part.is_whole("exit");
-    assert_eq!(part.info()["frames"], end - first, "{app}");
-    let whole = images(&session, &recorded.trace.path, "whole").expect(app);
-    let own = images(&session, &part.path, "own").expect(app);
-    for frame in first..end {
-        assert!(picture(&whole, frame) == picture(&own, frame - first), "{app}: frame {frame}");
-    }
-    assert_eq!(own.len() as u64, end - first);
-}
-
-/// The names of the commands of a trace that the program called.
-fn called(commands: &[Recorded]) -> Vec<&str> {
-    commands.iter().filter(|it| !it.setup).map(|it| it.name.as_str()).collect()
-}
-
-fn swaps(commands: &[Recorded]) -> u64 {
-    commands.iter().filter(|it| it.name == "eglSwapBuffers").count() as u64
-}
-
-/// A trace that is trimmed, with its commands and pictures.
-struct Whole {
-    trace: Trace,
-    commands: Vec<Recorded>,
-    pictures: Vec<PathBuf>,
-}
-
-impl Whole {
-    fn new(session: &Session, trace: Trace, pictures: &str) -> Self {
-        let commands = trace.commands();
-        let pictures = images(session, &trace.path, pictures).expect("pictures of the whole");
-        Self { trace, commands, pictures }
-    }
-
-    /// Trims the commands `range` into `part`, which has all of them from `first` on, answers them as the whole and draws the same
-    /// frames. Returns the part, and what trim says.
-    #[track_caller]
-    fn check(
-        &self,
-        session: &Session,
-        (range, first): (Range<u64>, u64),
-        part: &str,
-    ) -> (Trace, String) {
-        self.check_with(session, (range, first), part, &[])
-    }
-
-    /// [`Self::check`] with options of trim.
-    #[track_caller]
-    fn check_with(
-        &self,
-        session: &Session,
-        (range, first): (Range<u64>, u64),
-        part: &str,
-        options: &[&str],
-    ) -> (Trace, String) {
-        let folder = session.path(&format!("{part}-pictures"));
-        let part = Trace::new(session.path(part));
-        let [from, to] = [range.start, range.end].map(|seq| seq.to_string());
-        let range_of = ["--from", &from, "--to", &to];
-        let mut trim = trim_by(session, &self.trace.path, &range_of, &part.path);
-        let said = run(trim.args(options)).ok().stderr;
-        part.is_whole("exit");
-        let at = |seq: u64| self.commands.iter().position(|it| it.seq == Some(seq));
-        let begin = at(first).expect("the first command");
-        let end = at(range.end - 1).expect("the last command") + 1;
-        let own = part.commands();
-        assert_eq!(called(&own), called(&self.commands[begin..end]), "{range:?}");
-        let options = ["--strict", "--images", folder.to_str().expect("a path")];
-        verified(session, &part, &options).unwrap_or_else(|why| panic!("{range:?}: {why}"));
-        let before = swaps(&self.commands[..begin]);
-        for frame in 0..swaps(&own) {
-            let name = folder.join(format!("frame-{frame:06}.png"));
-            let same = picture(&self.pictures, before + frame) == picture(&[name], frame);
-            assert!(same, "{range:?}: frame {frame}");
-        }
-        (part, said)
-    }
+    let whole = Whole::played(&session, recorded.trace);
+    whole.check_frames(&session, first..end, "part.gapii");
 }
 
 #[test]
