@@ -12,13 +12,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use gapii_analysis::unused::NamesUsed;
 use gapii_replay::{Events, Held, Hold, Kind, Options, SystemLoader, Unknown, replay};
+use gapii_trace::Info;
 use rustix::process::Pid;
 
 use crate::args::{Json, Trace};
 use crate::failure::Failure;
 use crate::reading_progress::ReadingProgress;
 use crate::text;
-use crate::trace_file;
+use crate::trace_file::{self, unreadable};
 
 /// Name of the command.
 pub const NAME: &str = "play-part";
@@ -63,6 +64,7 @@ pub fn run(args: &PlayPart) -> Result<u8, Failure> {
         hold: args.hold_before.map(|before| Hold { before, is_for_snapshot, used }),
         stop_after: args.stop_after,
         unknown: Unknown::Unreadable,
+        lacks: lacks(&Info::of(&mut reader).map_err(|error| unreadable(path, &error))?),
         ..Options::default()
     };
     let mut events = Holding {
@@ -85,6 +87,20 @@ pub fn run(args: &PlayPart) -> Result<u8, Failure> {
             "{skipped} commands could not be played here, so the part lacks them"
         ))),
     }
+}
+
+/// What the trace lacks, and the part may lack, too: a sentence each, as `info` has them.
+fn lacks(info: &Info) -> Vec<String> {
+    let counts = [
+        (info.lost.calls, "that were lost"),
+        (info.reentrant_calls, "that were called inside others"),
+        (info.foreign_calls, "of contexts that were not recorded"),
+    ];
+    let counts = counts.into_iter().filter(|(calls, _)| *calls > 0);
+    let counts = counts.map(|(calls, which)| {
+        format!("up to {} of the whole trace {which}", text::counted(calls, "command"))
+    });
+    info.missing.iter().map(ToString::to_string).chain(counts).collect()
 }
 
 /// Kinds of objects that may be deleted, in the order of [`NamesUsed::into_names`].

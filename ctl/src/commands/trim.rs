@@ -102,9 +102,6 @@ pub fn run(args: &Trim) -> Result<u8, Failure> {
         .map_err(|error| Failure::system(format!("can't watch for signals: {error}")))?;
     let mut reader = trace_file::open(path)?;
     let info = judged(path, &mut reader)?;
-    for sentence in lacks(&info) {
-        text::say(&format_args!("{} {sentence}, and the part may, too", path.display()));
-    }
     let part = match &args.frames.frames {
         Some(frames) => of_frames(path, &mut reader, &info, frames)?,
         None => of_commands(path, &mut reader, &info, args.from, args.to)?,
@@ -192,19 +189,6 @@ fn judged(path: &Path, reader: &mut Reader) -> Result<Info, Failure> {
         )));
     }
     Ok(info)
-}
-
-/// What the trace lacks, as verb phrases. The part does not say so: its replay has played all that there is.
-fn lacks(info: &Info) -> Vec<String> {
-    let missing = info.missing.iter().map(|sentence| format!("lacks this: {sentence}"));
-    let counts = [
-        (info.lost.calls, "lacks %, which were lost"),
-        (info.reentrant_calls, "lacks %, which were called inside others"),
-        (info.foreign_calls, "lacks % of contexts that were not recorded"),
-    ];
-    let counts = counts.into_iter().filter(|(calls, _)| *calls > 0);
-    let counts = counts.map(|(calls, words)| words.replace('%', &text::counted(calls, "command")));
-    missing.chain(counts).collect()
 }
 
 /// Finds the commands at which the wanted frames begin and end.

@@ -95,7 +95,7 @@ flags! {
 pub const META_FIRST: u16 = gapii_ringbuf::record::META_IDS_FIRST;
 
 atoms! {
-    /// Memory that the program used and that the trace lacks from here on.
+    /// Memory that the program used and that the trace lacks from here on. In a part of a trace: what the whole trace lacks.
     pub struct Missing = MISSING 0xFF00, Shim, 8 bytes, then "`len` bytes of UTF-8: what is missing and why, a line each" {
         /// Bytes of text that follow.
         0 len: u32,

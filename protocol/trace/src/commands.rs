@@ -68,8 +68,8 @@ impl<R: Read + Seek> TraceReader<R> {
     ///
     /// # Errors
     /// An error of the file.
-    pub fn go_on(&mut self, unfinished: Unfinished) -> io::Result<Commands<'_, R>> {
-        let Unfinished { assembler, next_block, damaged } = unfinished;
+    pub fn go_on(&mut self, mark: Mark) -> io::Result<Commands<'_, R>> {
+        let Mark { assembler, next_block, damaged } = mark;
         Ok(Commands { next_block, damaged, ..self.commands_of(assembler)? })
     }
 
@@ -160,17 +160,11 @@ pub struct Commands<'r, R> {
     frames: Option<RangeInclusive<u64>>,
 }
 
-/// A reading of a file that grows, between two looks at it.
-pub struct Unfinished {
-    assembler: Assembler,
-    next_block: usize,
-    damaged: bool,
-}
-
 /// A place between two commands, with the commands that were entered before it.
 pub struct Mark {
     assembler: Assembler,
     next_block: usize,
+    damaged: bool,
 }
 
 /// The blobs of the file that commands are read from.
@@ -271,10 +265,10 @@ impl<'r, R: Read + Seek> Commands<'r, R> {
         }
     }
 
-    /// Leaves the file so that it can be looked at again.
-    pub fn leave(self) -> Unfinished {
+    /// Leaves the file so that it can be looked at again, at the place behind the command that the reading came to.
+    pub fn leave(self) -> Mark {
         let Self { assembler, next_block, damaged, .. } = self;
-        Unfinished { assembler, next_block, damaged }
+        Mark { assembler, next_block, damaged }
     }
 
     /// Returns the block that is read next, and what [`Self::resume`] needs to go on there. `None` at the end of the trace,
@@ -300,13 +294,14 @@ impl<'r, R: Read + Seek> Commands<'r, R> {
 
     /// Returns the place behind the command that [`Self::advance`] came to, for [`Self::go_back`].
     pub fn mark(&self) -> Mark {
-        Mark { assembler: self.assembler.clone(), next_block: self.next_block }
+        let Self { next_block, damaged, .. } = *self;
+        Mark { assembler: self.assembler.clone(), next_block, damaged }
     }
 
     /// Goes back to a place of these commands: the next command is the one behind it.
     pub fn go_back(&mut self, mark: &Mark) {
         self.assembler = mark.assembler.clone();
-        (self.next_block, self.damaged) = (mark.next_block, false);
+        (self.next_block, self.damaged) = (mark.next_block, mark.damaged);
     }
 
     /// Returns the block that is read next.

@@ -92,7 +92,7 @@ pub use footer::Footer;
 pub use header::TraceHeader;
 pub use index::{BlockEntry, TraceIndex};
 pub use info::Info;
-pub use reader::{Commands, Tail, TraceReader, Unfinished};
+pub use reader::{Commands, Tail, TraceReader};
 pub use recorded::Recorded;
 pub use untrusted::Untrusted;
 pub use verify::{Verification, verify, verify_with};

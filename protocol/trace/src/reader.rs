@@ -11,7 +11,7 @@ use super::blobs::{BlobEntry, BlobNumber, BlobSource};
 use super::block::BlockLocation;
 use super::block_file::BlockFile;
 pub use super::block_file::{BlockError, Reopen};
-pub use super::commands::{Commands, Mark, Unfinished};
+pub use super::commands::{Commands, Mark};
 use super::file_parts::{FileParts, describe, read_header, read_range};
 pub use super::file_parts::{OpenError, Tail};
 use super::footer::Footer;

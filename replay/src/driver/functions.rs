@@ -5,7 +5,7 @@
 //! The caller that takes a function names its type; see [`Driver::get`].
 
 use std::cell::Cell;
-use std::ffi::{CString, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -25,12 +25,16 @@ pub struct Driver {
 struct Intercepted {
     interceptor: Interceptor,
     entries: Box<[AtomicPtr<c_void>]>,
-    /// `None` in an interceptor that does not want to hear it.
+    /// `None` in an interceptor that does not want to hear it, as below.
     set_in_setup: Option<SetInSetup>,
+    note_missing: Option<NoteMissing>,
 }
 
 /// The interceptor's `gapii_set_in_setup`.
 type SetInSetup = unsafe extern "C" fn(c_int);
+
+/// The interceptor's `gapii_note_missing`.
+type NoteMissing = unsafe extern "C" fn(*const c_char) -> c_int;
 
 thread_local! {
     /// Whether the interceptor was told that this thread plays commands of a snapshot.
@@ -63,6 +67,10 @@ impl Driver {
             set_in_setup: interceptor
                 .own(c"gapii_set_in_setup")
                 .map(|found| unsafe { std::mem::transmute::<NonNull<c_void>, SetInSetup>(found) }),
+            // SAFETY: as above.
+            note_missing: interceptor
+                .own(c"gapii_note_missing")
+                .map(|found| unsafe { std::mem::transmute::<NonNull<c_void>, NoteMissing>(found) }),
         });
         Self { functions, intercepted }
     }
@@ -95,6 +103,13 @@ impl Driver {
             // SAFETY: takes any number, in any thread that is in no command.
             unsafe { tell(is_in_setup.into()) };
         }
+    }
+
+    /// Tells an interceptor what the trace lacks. Returns false if it does not record this thread yet.
+    pub(crate) fn note_missing(&self, sentences: &CStr) -> bool {
+        let told = self.intercepted.as_ref().and_then(|intercepted| intercepted.note_missing);
+        // SAFETY: a NUL-terminated string, in a thread that is in no command.
+        told.is_none_or(|tell| unsafe { tell(sentences.as_ptr()) } != 0)
     }
 
     /// The function with this id, for commands of the trace. The call reaches an interceptor if

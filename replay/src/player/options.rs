@@ -38,6 +38,8 @@ pub struct Options {
     pub verify: Verifier,
     /// What the driver finds at addresses whose memory the trace does not have.
     pub unknown: Unknown,
+    /// What the trace lacks, for a recorder of this replay: a sentence each.
+    pub lacks: Vec<String>,
 }
 
 /// Where a replay is held.

@@ -6,6 +6,7 @@
 //! The state of a replay is one value that the threads pass to each other: see `threads`.
 
 use std::collections::BTreeSet;
+use std::ffi::CString;
 use std::io::{self, Read, Seek};
 use std::ops::Range;
 
@@ -22,6 +23,7 @@ use super::options::Hold;
 use super::repeats::Repeats;
 use crate::benchmark::Benchmark;
 use crate::call::{self, ARGS_MAX, Call, Play};
+use crate::driver::Driver;
 use crate::egl::current::regain;
 use crate::events::{Events, FrameEnd, Held};
 use crate::images::{Checksums, Images};
@@ -45,6 +47,8 @@ pub(crate) struct Player<'r, 'e, R> {
     stop_after: Option<u64>,
     gate: Gate,
     repeats: Repeats,
+    /// What the trace lacks, while a recorder of this replay is still to hear it.
+    untold: Option<CString>,
     /// Number of commands in the trace; 0 if the trace does not say.
     total: u64,
     done: u64,
@@ -94,6 +98,7 @@ impl<'r, 'e, R: Read + Seek> Player<'r, 'e, R> {
             stop_after: None,
             gate: Gate::default(),
             repeats: Repeats::default(),
+            untold: None,
             total: 0,
             done: 0,
             frames_ended: 0,
@@ -119,6 +124,14 @@ impl<'r, 'e, R: Read + Seek> Player<'r, 'e, R> {
     /// Holds the replay once.
     pub(super) fn held(mut self, hold: Option<Hold>) -> Self {
         self.gate.hold = hold;
+        self
+    }
+
+    /// Has a recorder of this replay hear what the trace lacks, a sentence each.
+    pub(super) fn lacking(mut self, sentences: &[String]) -> Self {
+        // A text of a trace may have any bytes.
+        let lines = sentences.join("\n").replace('\0', "");
+        self.untold = CString::new(lines).ok().filter(|lines| !lines.is_empty());
         self
     }
 
@@ -199,6 +212,7 @@ impl<R: Read + Seek + Send> Plays for Player<'_, '_, R> {
                     self.events.command(command.seq);
                     self.gate.pass(&mut self.parts, &command, self.events);
                     play_one(&mut self.parts, &mut self.observers, &command, (known, play));
+                    self.gate.tell(&self.parts.driver, &mut self.untold);
                     if command.ends_frame
                         && let Some(seq) = command.seq
                     {
@@ -247,6 +261,14 @@ impl<R: Read + Seek + Send> Plays for Player<'_, '_, R> {
 }
 
 impl Gate {
+    /// Tells a recorder of the replay what the trace lacks, once, when the recording has begun.
+    fn tell(&self, driver: &Driver, untold: &mut Option<CString>) {
+        if self.hold.is_none() && untold.as_deref().is_some_and(|lines| driver.note_missing(lines))
+        {
+            *untold = None;
+        }
+    }
+
     /// Holds the replay before `command`, if that is the place.
     fn pass(&mut self, parts: &mut Parts, command: &Command<'_>, events: &mut dyn Events) {
         let Some(hold) = &self.hold else { return };

@@ -78,7 +78,7 @@ pub fn replay<R: Read + Seek + Send>(
     let observers = Observers { images, checksums, benchmark, verify };
     let player = Player::new(reader.commands()?, table, (parts, observers), events);
     let player = player.limited(options.frames, options.stop_after, total).held(options.hold);
-    let player = player.repeating(last_frame, options.repeats);
+    let player = player.repeating(last_frame, options.repeats).lacking(&options.lacks);
     let Some(mut player) = threads::play(player) else {
         return Err(ReplayError::Missing("a thread of the replay ended early".to_owned()));
     };

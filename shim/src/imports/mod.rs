@@ -199,7 +199,7 @@ fn observe_changes(recorder: &mut Recorder) {
     let (epoch, until) = (capture::epoch(), Instant::now() + PATIENCE);
     for import in imports.iter_mut().filter(|it| !it.image.is_none()) {
         if let Some(why) = import.untold.take() {
-            tell(recorder, &import.sentence(why));
+            tell_missing(recorder, import.sentence(why).as_bytes());
         }
         if import.epoch != epoch || import.is_target {
             continue;
@@ -215,7 +215,7 @@ fn observe_changes(recorder: &mut Recorder) {
             && !import.is_told
         {
             import.is_told = true;
-            tell(recorder, &format!("changes of the {}", import.sentence(why)));
+            tell_missing(recorder, format!("changes of the {}", import.sentence(why)).as_bytes());
         }
     }
 }
@@ -483,9 +483,9 @@ fn sentence(layout: Option<&DmaBuf>, why: Why) -> String {
     }
 }
 
-/// Writes what the trace lacks.
-fn tell(recorder: &mut Recorder, sentence: &str) {
-    let mut payload = Missing { len: sentence.len() as u32 }.encode().to_vec();
-    payload.extend_from_slice(sentence.as_bytes());
+/// Writes what the trace lacks: a sentence a line.
+pub fn tell_missing(recorder: &mut Recorder, sentences: &[u8]) {
+    let mut payload = Missing { len: sentences.len() as u32 }.encode().to_vec();
+    payload.extend_from_slice(sentences);
     recorder.write_meta(MISSING, &payload);
 }

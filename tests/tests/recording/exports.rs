@@ -8,11 +8,12 @@ use gapii_tests::artifacts::artifact;
 
 /// Exports beside the commands: the loader's functions through which programs open driver libraries and find functions, and
 /// those that Level Zero's tracing layer looks up.
-const OURS: [&str; 6] = [
+const OURS: [&str; 7] = [
     "dlopen",
     "dlsym",
     "gapii_intercept",
     "gapii_note_changed",
+    "gapii_note_missing",
     "gapii_set_in_callback",
     "gapii_set_in_setup",
 ];
