@@ -7,22 +7,25 @@
 
 use gapii_abi::atom;
 use gapii_commands::constants::{
-    GL_ALPHA_BITS, GL_BACK_LEFT, GL_BLUE_BITS, GL_DEPTH, GL_DEPTH_BITS, GL_DOUBLEBUFFER,
-    GL_DRAW_FRAMEBUFFER, GL_DRAW_FRAMEBUFFER_BINDING, GL_FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE,
-    GL_FRAMEBUFFER_ATTACHMENT_BLUE_SIZE, GL_FRAMEBUFFER_ATTACHMENT_DEPTH_SIZE,
-    GL_FRAMEBUFFER_ATTACHMENT_GREEN_SIZE, GL_FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE,
-    GL_FRAMEBUFFER_ATTACHMENT_RED_SIZE, GL_FRAMEBUFFER_ATTACHMENT_STENCIL_SIZE, GL_FRONT_LEFT,
-    GL_GREEN_BITS, GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS, GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS,
-    GL_MAX_IMAGE_UNITS, GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS,
-    GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS, GL_MAX_UNIFORM_BUFFER_BINDINGS,
-    GL_MAX_VERTEX_ATTRIB_BINDINGS, GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET,
-    GL_MAX_VERTEX_ATTRIB_STRIDE, GL_MAX_VERTEX_ATTRIBS, GL_NONE, GL_NUM_COMPRESSED_TEXTURE_FORMATS,
-    GL_NUM_PROGRAM_BINARY_FORMATS, GL_NUM_SHADER_BINARY_FORMATS, GL_RED_BITS, GL_RENDERER,
-    GL_SAMPLES, GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT, GL_STENCIL, GL_STENCIL_BITS,
+    EGL_ALPHA_SIZE, EGL_BLUE_SIZE, EGL_DEPTH_SIZE, EGL_GREEN_SIZE, EGL_RED_SIZE, EGL_SAMPLES,
+    EGL_STENCIL_SIZE, GL_ALPHA_BITS, GL_BACK_LEFT, GL_BLUE_BITS, GL_DEPTH, GL_DEPTH_BITS,
+    GL_DOUBLEBUFFER, GL_DRAW_FRAMEBUFFER, GL_DRAW_FRAMEBUFFER_BINDING,
+    GL_FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE, GL_FRAMEBUFFER_ATTACHMENT_BLUE_SIZE,
+    GL_FRAMEBUFFER_ATTACHMENT_DEPTH_SIZE, GL_FRAMEBUFFER_ATTACHMENT_GREEN_SIZE,
+    GL_FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE, GL_FRAMEBUFFER_ATTACHMENT_RED_SIZE,
+    GL_FRAMEBUFFER_ATTACHMENT_STENCIL_SIZE, GL_FRONT_LEFT, GL_GREEN_BITS,
+    GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS, GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, GL_MAX_IMAGE_UNITS,
+    GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS, GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS,
+    GL_MAX_UNIFORM_BUFFER_BINDINGS, GL_MAX_VERTEX_ATTRIB_BINDINGS,
+    GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET, GL_MAX_VERTEX_ATTRIB_STRIDE, GL_MAX_VERTEX_ATTRIBS,
+    GL_NONE, GL_NUM_COMPRESSED_TEXTURE_FORMATS, GL_NUM_PROGRAM_BINARY_FORMATS,
+    GL_NUM_SHADER_BINARY_FORMATS, GL_RED_BITS, GL_RENDERER, GL_SAMPLES,
+    GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT, GL_STENCIL, GL_STENCIL_BITS,
     GL_UNIFORM_BUFFER_OFFSET_ALIGNMENT, GL_VIEWPORT,
 };
 use gapii_state::{Context, ContextApi, DefaultFramebuffer, Extensions};
 
+use crate::driver_calls::Draw;
 use crate::driver_functions as driver;
 use crate::gl_identity::{self, Identity};
 use crate::tracking;
@@ -134,11 +137,37 @@ fn ask_numbers(context: &mut Context, driver: &Identity) {
     limits.default_framebuffer = ask_framebuffer(api);
 }
 
-/// Asks for the size and bits of the default framebuffer. A fresh context has the framebuffer of its surfaces bound,
-/// or an incomplete one; every version of OpenGL ES answers these queries for both.
+/// Attributes of a configuration of EGL, in the order of [`DefaultFramebuffer`].
+const BITS: [u32; 7] = [
+    EGL_RED_SIZE,
+    EGL_GREEN_SIZE,
+    EGL_BLUE_SIZE,
+    EGL_ALPHA_SIZE,
+    EGL_DEPTH_SIZE,
+    EGL_STENCIL_SIZE,
+    EGL_SAMPLES,
+];
+
+/// Asks for the size and bits of the default framebuffer. EGL knows the bits: when Mesa 22.3 is asked for `GL_SAMPLES` before the
+/// first clear of a program that then enables `GL_FRAMEBUFFER_SRGB`, the next clear writes other pixels. Without a surface of EGL the
+/// context is asked. A fresh one has the framebuffer of its surfaces bound, or an incomplete one; every version of OpenGL ES
+/// answers these queries for both.
 fn ask_framebuffer(api: ContextApi) -> DefaultFramebuffer {
     let [_, _, width, height] = numbers(GL_VIEWPORT);
     let size = DefaultFramebuffer { width, height, ..DefaultFramebuffer::default() };
+    if let Some(bits) = Draw::of_egl().and_then(|surface| surface.config(BITS)) {
+        let [red_bits, green_bits, blue_bits, alpha_bits, depth_bits, stencil_bits, samples] = bits;
+        return DefaultFramebuffer {
+            red_bits,
+            green_bits,
+            blue_bits,
+            alpha_bits,
+            depth_bits,
+            stencil_bits,
+            samples,
+            ..size
+        };
+    }
     if api == ContextApi::Core {
         return match width > 0 && height > 0 && number(GL_DRAW_FRAMEBUFFER_BINDING) == 0 {
             true => ask_attachments(size),

@@ -1,6 +1,6 @@
 //! `SetAside`: state of the program's context that is set aside while the context is described.
 
-use gapii_commands::constants::GL_MAX_ATTRIB_STACK_DEPTH;
+use gapii_commands::constants::{GL_CURRENT_INDEX, GL_MAX_ATTRIB_STACK_DEPTH};
 use gapii_state::ContextApi;
 
 use super::attribute_stacks;
@@ -30,6 +30,9 @@ impl SetAside {
         let depths = if has_stacks { attribute_stacks::depths() } else { [0; 2] };
         let has_room = || depths[0] < gl::integer(GL_MAX_ATTRIB_STACK_DEPTH).cast_unsigned();
         let entry = (has_stacks && has_room()).then(|| {
+            // Mesa 22.3 notices that the program has changed a current value or a material when it is asked for one. It
+            // must not notice that within the entry.
+            gl::integer(GL_CURRENT_INDEX);
             gl::push_attributes(0);
             Entry
         });

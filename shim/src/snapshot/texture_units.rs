@@ -17,7 +17,7 @@ use gapii_commands::constants::{
     GL_TEXTURE0,
 };
 use gapii_state::read_back::{Driver, NEVER};
-use gapii_state::{At, Context, Process, Ref, Sampler, Texture};
+use gapii_state::{At, Context, ContextApi, Process, Ref, Sampler, Texture};
 
 use super::emit::Emitter;
 use super::held::Held;
@@ -82,7 +82,8 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
             emitter.command(GL_BIND_SAMPLER).arg(unit).arg(sampler).done();
         }
     }
-    for (unit, image) in (0_u32..).zip(&images).filter(|(_, image)| !image.is_initial()) {
+    let is_changed = |(_, image): &(u32, &ImageUnit)| !image.is_initial(context.api);
+    for (unit, image) in (0_u32..).zip(&images).filter(is_changed) {
         let command = emitter.command(GL_BIND_IMAGE_TEXTURE).arg(unit).arg(image.name);
         let command = command.arg(image.level).arg(u8::from(image.layered)).arg(image.layer);
         command.arg(image.access).arg(image.format).done();
@@ -256,11 +257,12 @@ struct ImageUnit {
 
 impl ImageUnit {
     /// Whether the unit is as in a new context. One without a texture has a format and an access, too.
-    fn is_initial(&self) -> bool {
+    fn is_initial(&self, api: ContextApi) -> bool {
         let place = (self.name, self.level, self.layered, self.layer);
-        // GL_R8 is the initial format of OpenGL, and no format of an image unit of OpenGL ES.
-        let is_initial_format = [GL_R32UI, GL_R8].contains(&(self.format as u32));
-        place == (0, 0, false, 0) && self.access as u32 == GL_READ_ONLY && is_initial_format
+        // Each API has another initial format.
+        let format = if api == ContextApi::Es { GL_R32UI } else { GL_R8 };
+        let kind = (self.access as u32, self.format as u32);
+        place == (0, 0, false, 0) && kind == (GL_READ_ONLY, format)
     }
 }
 

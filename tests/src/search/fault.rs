@@ -215,7 +215,11 @@ const PERMITTED: &[Permitted] = &[
     // Only the compatibility profile has the parameter.
     Permitted::seen("how shaders sample the depth of texture", |steps| {
         let core = ["PROFILE_MASK,1", "FORWARD_COMPATIBLE,1"];
-        let is_core = |step: &String| core.iter().any(|word| step.contains(word));
+        // The core profile is the default from OpenGL 3.2 on.
+        let is_core = |step: &String| {
+            core.iter().any(|word| step.contains(word))
+                || !step.contains("PROFILE_MASK,2") && has_profiles(step)
+        };
         has_two_contexts(steps) && steps.iter().any(is_core)
     }),
     // No command sets where a feedback goes on. Until it has written something, that is where it begins.
@@ -362,7 +366,8 @@ fn has_unfit_levels(steps: &[String]) -> bool {
 fn may_not_draw(steps: &[String]) -> bool {
     let counts = |step: &String| {
         let targets = ["GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN", "GL_PRIMITIVES_GENERATED"];
-        targets.iter().any(|target| step.contains(&format!("glBeginQuery {target}")))
+        let begins = command_of(step).starts_with("glBeginQuery");
+        begins && targets.iter().any(|target| step.contains(target))
     };
     // No command binds a buffer without a name to the binding point again, to which the draw has another one bound.
     let feeds_back = |step: &String| step.contains(" GL_TRANSFORM_FEEDBACK_BUFFER ");
@@ -497,6 +502,15 @@ fn reads_apart(steps: &[String]) -> bool {
         let mut words = surfaces.into_iter().flat_map(|rest| rest.split(' '));
         words.next() != words.next()
     })
+}
+
+/// Whether a step makes a context of a version of OpenGL that has profiles.
+fn has_profiles(step: &str) -> bool {
+    let number = |name: &str| {
+        let (_, rest) = step.split_once(&format!("EGL_CONTEXT_{name}_VERSION,"))?;
+        rest.split(',').next()?.parse::<u32>().ok()
+    };
+    number("MAJOR").zip(number("MINOR")) >= Some((3, 2))
 }
 
 fn has_two_contexts(steps: &[String]) -> bool {

@@ -3,7 +3,9 @@
 //! First come questions, which change nothing, then draws and reads, which need bindings of their own. What a name no
 //! longer leads to is read through what holds it: a texture unit, a framebuffer, a vertex array, a binding point.
 
-use crate::search::generate::buffers::{TARGETS as BUFFER_TARGETS, bind_blocks, unmap_command};
+use crate::search::generate::buffers::{
+    self, TARGETS as BUFFER_TARGETS, bind_blocks, unmap_command,
+};
 use crate::search::generate::contexts::make_current;
 use crate::search::generate::desktop;
 use crate::search::generate::es1;
@@ -300,13 +302,23 @@ fn draw_with_pipelines(world: &mut World) {
     }
 }
 
-/// Draws what the stages between vertices and fragments want, from memory of the program's own.
+/// Draws what the stages between vertices and fragments want, from memory of the program's own where it may.
 fn draw_primitives(world: &mut World) {
     if world.version() < (3, 2) {
         return;
     }
-    world.step("glBindBuffer GL_ARRAY_BUFFER 0");
-    world.step("glVertexAttribPointer 0 4 GL_UNSIGNED_BYTE 1 0 bytes:64:7");
+    match world.api() {
+        // Mesa 22.3 refuses such memory, and uses it nevertheless.
+        Api::Core => {
+            let numbers: Vec<u32> = (1..=16).map(|it: u32| it.wrapping_mul(0x9e37_79b9)).collect();
+            buffers::with_numbers(world, "GL_ARRAY_BUFFER", &numbers);
+            world.step("glVertexAttribPointer 0 4 GL_UNSIGNED_BYTE 1 0 0");
+        }
+        _ => {
+            world.step("glBindBuffer GL_ARRAY_BUFFER 0");
+            world.step("glVertexAttribPointer 0 4 GL_UNSIGNED_BYTE 1 0 bytes:64:7");
+        }
+    }
     world.step("glEnableVertexAttribArray 0");
     for mode in ["GL_TRIANGLES", "GL_PATCHES"] {
         world.step(format!("glDrawArrays {mode} 0 9"));
