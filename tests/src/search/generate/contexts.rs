@@ -136,6 +136,10 @@ pub fn make_current(world: &mut World, context: usize) {
     let read = reads_from.unwrap_or(surface);
     world.step(format!("?8 eglMakeCurrent display s{surface} s{read} c{}", context + 1));
     world.current[thread] = Some(context);
+    if world.kind == Kind::Desktop {
+        // Without a question like those of a snapshot, Mesa 22.3 reads what GL_FRAMEBUFFER_SRGB has converted as it was before.
+        world.step("glGetIntegerv GL_SAMPLES out:4");
+    }
     let had_none = std::mem::take(&mut world.contexts[context].has_no_surface);
     if had_none && world.here().framebuffer.is_some() && world.version() >= (3, 0) {
         // In Mesa it is GL_FRONT if the surface was first made current while a framebuffer was bound, as in a replay.
