@@ -25,6 +25,7 @@ const EGL_DRAW: i32 = constants::EGL_DRAW as i32;
 const EGL_READ: i32 = constants::EGL_READ as i32;
 const EGL_CONFIG_ID: i32 = constants::EGL_CONFIG_ID as i32;
 const EGL_NONE: i32 = constants::EGL_NONE as i32;
+const EGL_COLOR_COMPONENT_TYPE_EXT: i32 = constants::EGL_COLOR_COMPONENT_TYPE_EXT as i32;
 const EGL_COLOR_COMPONENT_TYPE_FIXED_EXT: i32 =
     constants::EGL_COLOR_COMPONENT_TYPE_FIXED_EXT as i32;
 
@@ -56,13 +57,6 @@ impl Draw {
         }
         let draw = Draw { of, display, surface };
         draw.has_bytes().then_some(draw)
-    }
-
-    /// Returns the surface of EGL that this thread draws to, whatever it reads from.
-    pub fn of_egl() -> Option<Draw> {
-        let surface = driver::egl_get_current_surface(EGL_DRAW);
-        let display = driver::egl_get_current_display();
-        (surface != 0).then_some(Draw { of: Of::Egl, display, surface })
     }
 
     /// Returns width and height in pixels.
@@ -114,14 +108,8 @@ impl Draw {
     }
 
     fn component_type(&self) -> Option<i32> {
-        let [kind] = self.config([constants::EGL_COLOR_COMPONENT_TYPE_EXT])?;
-        Some(kind)
-    }
-
-    /// Returns attributes of the configuration of a surface of EGL.
-    pub fn config<const N: usize>(&self, names: [u32; N]) -> Option<[i32; N]> {
         let wanted = [EGL_CONFIG_ID, self.query(EGL_CONFIG_ID)?, EGL_NONE];
-        let (mut config, mut count) = (0, 0);
+        let (mut config, mut count, mut value) = (0, 0, 0);
         let (display, outs) = (self.display, (&raw mut config, &raw mut count));
         // SAFETY: the list ends with EGL_NONE, and there is room for one configuration.
         let done =
@@ -129,17 +117,10 @@ impl Draw {
         if done == 0 || count != 1 {
             return None;
         }
-        let mut values = [0; N];
-        for (value, name) in values.iter_mut().zip(names) {
-            // SAFETY: the display has just given the configuration, and `value` is writable.
-            let done = unsafe {
-                driver::egl_get_config_attrib(display, config, name as i32, &raw mut *value)
-            };
-            if done == 0 {
-                return None;
-            }
-        }
-        Some(values)
+        let name = EGL_COLOR_COMPONENT_TYPE_EXT;
+        // SAFETY: the display has just given the configuration, and `value` is writable.
+        let done = unsafe { driver::egl_get_config_attrib(display, config, name, &raw mut value) };
+        (done != 0).then_some(value)
     }
 }
 

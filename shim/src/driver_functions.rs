@@ -162,7 +162,6 @@ driver_functions! {
         egl_destroy_image = EGL_DESTROY_IMAGE_KHR(display: u64, image: u64) -> u32;
         egl_destroy_surface = EGL_DESTROY_SURFACE(display: u64, surface: u64) -> u32;
         egl_get_current_context = EGL_GET_CURRENT_CONTEXT() -> u64;
-        egl_get_current_display = EGL_GET_CURRENT_DISPLAY() -> u64;
         egl_get_error = EGL_GET_ERROR() -> i32;
         egl_make_current = EGL_MAKE_CURRENT(
             display: u64, draw: u64, read: u64, context: u64

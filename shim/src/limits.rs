@@ -25,7 +25,6 @@ use gapii_commands::constants::{
 };
 use gapii_state::{Context, ContextApi, DefaultFramebuffer, Extensions};
 
-use crate::driver_calls::Draw;
 use crate::driver_functions as driver;
 use crate::gl_identity::{self, Identity};
 use crate::tracking;
@@ -33,13 +32,19 @@ use crate::tracking;
 /// Asks the driver for the limits of this thread's current context, unless they are known.
 pub fn learn() {
     tracking::with_state(|thread| {
-        if let Some(context) = thread.context.as_deref_mut().filter(|it| !it.limits.is_known) {
-            ask(context);
-        }
+        let Some(context) = thread.context.as_deref_mut().filter(|it| !it.limits.is_known) else {
+            return;
+        };
+        let state = thread.process.lock();
+        let surface = state.surfaces.get(thread.draw_surface);
+        let config = surface.map(|surface| (surface.display, surface.config));
+        drop(state);
+        ask(context, config);
     });
 }
 
-fn ask(context: &mut Context) {
+/// `config`: display and configuration of the surface of EGL that the context draws to.
+fn ask(context: &mut Context, config: Option<(u64, u64)>) {
     context.limits.is_known = true;
     let Some(driver) = Identity::ask() else { return };
     (context.api, context.version) = (driver.api, driver.version);
@@ -47,6 +52,7 @@ fn ask(context: &mut Context) {
     context.limits.renderer = gl_identity::text(GL_RENDERER).unwrap_or_default();
     context.extensions = Extensions::parse(&driver.extensions());
     ask_numbers(context, &driver);
+    context.limits.default_framebuffer = ask_framebuffer(context.api, config);
 }
 
 /// Returns the payload of the LIMITS record, from which readers of the trace learn the limits.
@@ -134,7 +140,6 @@ fn ask_numbers(context: &mut Context, driver: &Identity) {
     if has((3, 0), (4, 1)) || is_es2 && of_extension.iter().any(|name| driver.has(name)) {
         limits.program_binary_formats = number(GL_NUM_PROGRAM_BINARY_FORMATS);
     }
-    limits.default_framebuffer = ask_framebuffer(api);
 }
 
 /// Attributes of a configuration of EGL, in the order of [`DefaultFramebuffer`].
@@ -152,10 +157,10 @@ const BITS: [u32; 7] = [
 /// first clear of a program that then enables `GL_FRAMEBUFFER_SRGB`, the next clear writes other pixels. Without a surface of EGL the
 /// context is asked. A fresh one has the framebuffer of its surfaces bound, or an incomplete one; every version of OpenGL ES
 /// answers these queries for both.
-fn ask_framebuffer(api: ContextApi) -> DefaultFramebuffer {
+fn ask_framebuffer(api: ContextApi, config: Option<(u64, u64)>) -> DefaultFramebuffer {
     let [_, _, width, height] = numbers(GL_VIEWPORT);
     let size = DefaultFramebuffer { width, height, ..DefaultFramebuffer::default() };
-    if let Some(bits) = Draw::of_egl().and_then(|surface| surface.config(BITS)) {
+    if let Some(bits) = config.and_then(|(display, config)| bits_of(display, config)) {
         let [red_bits, green_bits, blue_bits, alpha_bits, depth_bits, stencil_bits, samples] = bits;
         return DefaultFramebuffer {
             red_bits,
@@ -184,6 +189,20 @@ fn ask_framebuffer(api: ContextApi) -> DefaultFramebuffer {
         samples: number(GL_SAMPLES),
         ..size
     }
+}
+
+/// Asks EGL for the bits of a configuration.
+fn bits_of(display: u64, config: u64) -> Option<[i32; BITS.len()]> {
+    let mut bits = [0; BITS.len()];
+    for (value, name) in bits.iter_mut().zip(BITS) {
+        // SAFETY: `value` is writable; an invalid handle is an error.
+        let done =
+            unsafe { driver::egl_get_config_attrib(display, config, name as i32, &raw mut *value) };
+        if done == 0 {
+            return None;
+        }
+    }
+    Some(bits)
 }
 
 /// Asks for the bits of the default framebuffer in a core profile, which has queries of its attachments only.
