@@ -94,7 +94,6 @@ impl Whole {
         part: &str,
         options: &[&str],
     ) -> (Trace, String) {
-        let folder = session.path(&format!("{part}-pictures"));
         let part = Trace::new(session.path(part));
         let [from, to] = [range.start, range.end].map(|seq| seq.to_string());
         let range_of = ["--from", &from, "--to", &to];
@@ -106,21 +105,14 @@ impl Whole {
         let end = at(range.end - 1).expect("the last command") + 1;
         let own = part.commands();
         assert_eq!(called(&own), called(&self.commands[begin..end]), "{range:?}");
-        let options = ["--strict", "--images", folder.to_str().expect("a path")];
-        verified(session, &part, &options).unwrap_or_else(|why| panic!("{range:?}: {why}"));
         let before = swaps(&self.commands[..begin]);
-        for frame in 0..swaps(&own) {
-            let name = folder.join(format!("frame-{frame:06}.png"));
-            let same = picture(&self.pictures, before + frame) == picture(&[name], frame);
-            assert!(same, "{range:?}: frame {frame}");
-        }
+        self.check_drawn(session, &part, before..before + swaps(&own));
         (part, said)
     }
 
     /// Trims `frames` into `part`, which draws these frames, and calls and answers what the whole does in them.
     #[track_caller]
     pub fn check_frames(&self, session: &Session, frames: Range<u64>, part: &str) -> Trace {
-        let folder = session.path(&format!("{part}-pictures"));
         let part = Trace::new(session.path(part));
         let wanted = format!("{}..{}", frames.start, frames.end);
         run(&mut trim(session, &self.trace.path, &wanted, &part.path)).ok();
@@ -132,14 +124,23 @@ impl Whole {
         let is_in = |it: &&Recorded| it.seq > after && it.seq <= last;
         let expected: Vec<_> = self.commands.iter().filter(is_in).cloned().collect();
         assert_eq!(called(&part.commands()), called(&expected), "{wanted}");
+        let drawn = self.check_drawn(session, &part, frames.clone());
+        assert_eq!(drawn as u64, frames.end - frames.start, "{wanted}");
+        part
+    }
+
+    /// Plays a part, which answers as it was recorded and draws these frames of the whole. Returns how many pictures it has.
+    #[track_caller]
+    fn check_drawn(&self, session: &Session, part: &Trace, frames: Range<u64>) -> usize {
+        let folder = part.path.with_extension("pictures");
         let options = ["--strict", "--images", folder.to_str().expect("a path")];
-        verified(session, &part, &options).unwrap_or_else(|why| panic!("{wanted}: {why}"));
+        verified(session, part, &options).unwrap_or_else(|why| panic!("{frames:?}: {why}"));
         for frame in frames.clone() {
             let own = folder.join(format!("frame-{:06}.png", frame - frames.start));
             let same = fs::read(own).expect("a picture") == picture(&self.pictures, frame);
-            assert!(same, "{wanted}: frame {frame}");
+            assert!(same, "{frames:?}: frame {frame}");
         }
-        part
+        fs::read_dir(folder).map_or(0, Iterator::count)
     }
 }
 
