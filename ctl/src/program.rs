@@ -20,7 +20,7 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 
 use crate::capture_answer::StatusOf;
 use crate::emptiness::sighting::ProgramFile;
-use crate::failure::{Failure, RUN_FAILED};
+use crate::failure::Failure;
 use crate::installation;
 use crate::launch::Launch;
 use crate::scratch::Scratch;
@@ -217,12 +217,12 @@ pub fn status_code(status: ExitStatus) -> u8 {
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
 }
 
-/// Returns the exit status of `run` after a program that ended by itself: the program's, unless that is 0 and what was asked
-/// for `has_failed`.
-pub fn status_beside(status: ExitStatus, has_failed: bool) -> (u8, StatusOf) {
-    match status_code(status) {
-        0 if has_failed => (RUN_FAILED, StatusOf::Capture),
-        status => (status, StatusOf::Program),
+/// Returns the exit status of a command after its program ended by itself: the program's, unless that is 0 and what was asked
+/// for failed, with the status `failed`.
+pub fn status_beside(status: ExitStatus, failed: Option<u8>) -> (u8, StatusOf) {
+    match (status_code(status), failed) {
+        (0, Some(failed)) => (failed, StatusOf::Capture),
+        (status, _) => (status, StatusOf::Program),
     }
 }
 

@@ -58,6 +58,8 @@ pub struct Watch<'a> {
     onlooker: Onlooker,
     /// Signals to pass to the program once its capture has ended.
     pass_on: Vec<Signal>,
+    /// The command whose failures these are.
+    command: &'static str,
 }
 
 /// How a program and its capture ended.
@@ -107,7 +109,13 @@ impl<'a> Watch<'a> {
             answer: None,
             slowdown: None,
             pass_on: Vec::new(),
+            command: RUN,
         }
+    }
+
+    /// Waits on behalf of `command`, which has a program play a part of its own.
+    pub fn of_command(self, command: &'static str) -> Watch<'a> {
+        Watch { command, ..self }
     }
 
     /// Waits for a program whose last frames are kept, without a capture.
@@ -135,9 +143,9 @@ impl<'a> Watch<'a> {
     /// program that succeeded does not make a capture a success that is not what was asked for.
     pub fn until_the_end(mut self) -> Result<Ended, Failure> {
         let exit = self.follow()?;
-        let failed = self.answer.as_ref().is_some_and(|answer| answer.error.is_some());
+        let failed = self.answer.as_ref().and_then(|answer| answer.error.as_ref());
         let (status, status_of) = match self.quitting {
-            Quitting::No => program::status_beside(exit, failed),
+            Quitting::No => program::status_beside(exit, failed.map(|problem| problem.status)),
             Quitting::Asked(_) | Quitting::Killed => (self.quit_status, StatusOf::Capture),
         };
         let (pid, capture, slowdown) = (self.program.pid(), self.answer, self.slowdown);
@@ -251,9 +259,9 @@ impl<'a> Watch<'a> {
         let Report { failure, empty } = capture.report(&outcome, &mut self.onlooker);
         let failure = failure.or_else(short);
         if let Some(failure) = &failure {
-            text::say_failure(RUN, failure);
+            text::say_failure(self.command, failure);
         }
-        self.answer = Some(capture.answer(RUN, Some(&outcome), empty, failure.as_ref()));
+        self.answer = Some(capture.answer(self.command, Some(&outcome), empty, failure.as_ref()));
         self.tell_slowdown();
         if let Outcome::Ended(summary) = &outcome
             && !capture.is_stopping()
@@ -267,9 +275,10 @@ impl<'a> Watch<'a> {
 
     /// Drops a capture that failed; the program continues, unless it was to end with the capture.
     fn capture_broke(&mut self, failure: &Failure) {
-        text::say_failure(RUN, failure);
+        text::say_failure(self.command, failure);
         let broken = self.capture.take();
-        self.answer = broken.as_ref().map(|capture| capture.answer(RUN, None, None, Some(failure)));
+        let answer = |capture: &Capture| capture.answer(self.command, None, None, Some(failure));
+        self.answer = broken.as_ref().map(answer);
         self.tell_slowdown();
         if broken.is_some_and(|capture| !capture.is_stopping()) {
             self.end_program(Some(failure));
@@ -308,8 +317,8 @@ impl<'a> Watch<'a> {
 
     /// Reports that the capture did not begin.
     fn never_began(&mut self, failure: &Failure) {
-        text::say_failure(RUN, failure);
-        self.answer = Some(CaptureAnswer::new(RUN, None, None, Some(failure)));
+        text::say_failure(self.command, failure);
+        self.answer = Some(CaptureAnswer::new(self.command, None, None, Some(failure)));
         let measured = self.measuring.take().map(Measuring::result);
         self.slowdown = measured.map(|it| it.unknown("recording did not begin".to_owned()));
     }
@@ -329,7 +338,7 @@ impl<'a> Watch<'a> {
             self.family.signal(Signal::TERM);
             self.program.signal(Signal::TERM);
             self.quitting = Quitting::Asked(Instant::now() + QUIT_DEADLINE);
-            self.quit_status = failure.map_or(0, |failure| failure.status_of(RUN));
+            self.quit_status = failure.map_or(0, |failure| failure.status_of(self.command));
         }
     }
 

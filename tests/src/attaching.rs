@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{FileType, Mode};
 use rustix::process::Signal;
+use serde_json::Value;
 
 use crate::gapii::{Session, Trace, append};
 use crate::loading::offscreen;
@@ -24,12 +25,14 @@ fn threads_forever(threads: usize, rest_us: u32) -> Command {
     offscreen(&program("threads_forever"), [&threads[..], "3600", &rest])
 }
 
-/// Starts a program that is not recorded yet.
+/// Starts a program that is not recorded yet. Others may run beside it.
 pub fn run_idle(session: &Session, process: &Command) -> Running {
+    let others: Vec<Value> = session.apps().iter().map(|app| app["pid"].clone()).collect();
     let mut command = session.ctl(["run", "--idle"]);
     append(&mut command, process);
     let running = Running::start(&mut command);
-    session.app_in_mode("idle");
+    let is_it = |app: &Value| !others.contains(&app["pid"]) && app["mode"] == "idle";
+    wait::until("the program, idle", LIMIT, || session.apps().iter().any(is_it).then_some(()));
     running
 }
 

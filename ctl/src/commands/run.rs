@@ -393,7 +393,8 @@ fn keep(
             (None, Some(Problem::of(RUN, &failure)))
         }
     };
-    let (status, status_of) = program::status_beside(exit, error.is_some());
+    let (status, status_of) =
+        program::status_beside(exit, error.as_ref().map(|problem| problem.status));
     let ended = Ended { pid, exit, status, status_of, capture: None, slowdown: None };
     tell(args, environment, ended, saved, error)
 }

@@ -155,7 +155,8 @@ pub fn run(args: &Trim) -> Result<u8, Failure> {
     };
     let program = program.inspect_err(|_| capture.place().discard())?;
     capture.settle();
-    let ended = Watch::new(program, Some(capture), &signals, false).until_the_end()?;
+    let watch = Watch::new(program, Some(capture), &signals, false).of_command("trim");
+    let ended = watch.until_the_end()?;
     if let (true, Some(answer)) = (args.json.json, &ended.capture) {
         text::print_json(answer)?;
     }

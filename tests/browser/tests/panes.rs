@@ -6,7 +6,7 @@ use std::process::Command;
 use gapii_browser_tests::{Browser, LIMIT};
 use gapii_tests::attaching::{attach, run_idle};
 use gapii_tests::display::{Display, surfaceless};
-use gapii_tests::gapii::{Session, Trace, append};
+use gapii_tests::gapii::{Session, Trace};
 use gapii_tests::level_zero::on_null_driver;
 use gapii_tests::loading::offscreen;
 use gapii_tests::process::{Running, run};
@@ -405,17 +405,10 @@ async fn two_processes() {
     let _daemon = session.daemon(&[]);
     let trace = Trace::new(session.path("two.gapii"));
     let scene = offscreen(&program("threads_forever"), ["1", "3600", "20000"]);
-    let first = run_idle(&session, &scene);
-    let mut second = session.ctl(["run", "--idle"]);
-    append(&mut second, &scene);
-    let second = Running::start(&mut second);
-    until("two programs", LIMIT, || {
-        let apps = session.apps();
-        (apps.len() == 2 && apps.iter().all(|app| app["mode"] == "idle")).then_some(())
-    });
+    let programs = [run_idle(&session, &scene), run_idle(&session, &scene)];
     let mut start = session.ctl(["start", "--all", "--frames", "4", "-o"]);
     run(start.arg(&trace.path)).ok();
-    drop([first, second]);
+    drop(programs);
     assert_eq!(trace.info()["processes"].as_array().map(Vec::len), Some(2));
     let browser = Browser::open(&session, &[&trace.path]).await;
     let shown: usize =

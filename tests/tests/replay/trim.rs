@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use gapii_test_json::value;
 use gapii_tests::gapii::{Command as Recorded, Session, Trace};
 use gapii_tests::loading::offscreen;
 use gapii_tests::process::run;
@@ -44,6 +45,20 @@ fn commands_of_a_trace_are_played_alone() {
         let (_, said) =
             whole.check_with(&session, (range, first), "unused.gapii", &["--drop-unused"]);
         assert!(said.contains("objects that the part does not use are not in it"), "{app}: {said}");
+    }
+}
+
+#[test]
+fn device_without_space_is_a_failure_of_trim() {
+    let session = Session::new();
+    let Played { trace, .. } = record_app_once(&session, "animation", &[]).expect("a trace");
+    for frames in ["..2", "1..2"] {
+        let trimmed = run(&mut trim(&session, &trace.path, frames, Path::new("/dev/full")));
+        // Not a status of the program that plays the trace, which has succeeded.
+        assert_eq!(trimmed.status.code(), Some(3), "{trimmed}");
+        let error = &value(&trimmed.stdout).expect("an answer")["error"];
+        assert_eq!((&error["command"], &error["status"]), (&"trim".into(), &3.into()), "{trimmed}");
+        assert!(error["message"].as_str().expect("a sentence").contains("/dev/full"), "{trimmed}");
     }
 }
 

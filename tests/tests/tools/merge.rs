@@ -13,7 +13,6 @@ use gapii_tests::process::{Finished, LIMIT, Running, run};
 use gapii_tests::programs::program;
 use gapii_tests::replays::{replay, verified_frames};
 use gapii_tests::sharing::{number, start, until};
-use gapii_tests::wait;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -117,10 +116,7 @@ fn two_programs_are_as_in_one_capture_of_both() {
     let session = Session::new();
     let _daemon = session.daemon(&[]);
     let programs = [run_idle(&session, &drawing()), run_idle(&session, &drawing())];
-    let pids = wait::until("both programs", LIMIT, || {
-        let pids: Vec<u64> = session.apps().iter().map(|app| number(&app["pid"])).collect();
-        (pids.len() == programs.len()).then_some(pids)
-    });
+    let pids: Vec<u64> = session.apps().iter().map(|app| number(&app["pid"])).collect();
     let of = |name, pid: u64| begun(&session, name, &["--app", &pid.to_string()]);
     let both = begun(&session, "both", &["--all"]);
     let [one, two] = [of("one", pids[0]), of("two", pids[1])];
