@@ -67,7 +67,7 @@ fn begin(parts: &mut Parts, thread: u32, process: u32, handles: (u64, u64, u64))
     }
     let made = parts.egl.contexts.get(&(process, context));
     let finds_no_errors = made.is_some_and(|context| context.finds_no_errors);
-    let group = made.map_or(0, |context| context.scopes.group);
+    let scopes = made.map(|context| context.scopes);
     let real = parts.egl.real.as_ref().ok_or("there is no display")?;
     let (real_draw, real_read, real_context) = wanted;
     if !real.make_current(real_draw, real_read, real_context) {
@@ -76,7 +76,7 @@ fn begin(parts: &mut Parts, thread: u32, process: u32, handles: (u64, u64, u64))
     let current = Current {
         process,
         context,
-        group,
+        group: scopes.map_or(0, |scopes| scopes.group),
         draw,
         read,
         finds_no_errors,
@@ -85,6 +85,10 @@ fn begin(parts: &mut Parts, thread: u32, process: u32, handles: (u64, u64, u64))
         real_read,
     };
     parts.egl.currents.insert(thread, current);
+    if let Some(scopes) = scopes {
+        // Asked while no list is compiled: there, the question can be an error.
+        parts.facts(scopes);
+    }
     Ok(())
 }
 

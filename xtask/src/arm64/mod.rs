@@ -28,6 +28,9 @@ const TARGET: &str = "aarch64-unknown-linux-gnu";
 /// Debian's name of the processor.
 const ARCHITECTURE: &str = "arm64";
 
+/// How many times as long as a processor qemu takes, at least. Of tests that compare times, only those run whose limits depend on it.
+const SLOWNESS: u32 = 10;
+
 /// Packages with unit tests that depend on the processor: atomics, layouts, assembler, system calls.
 const UNITS: &[&str] = &[
     "gapii-ringbuf",
@@ -176,7 +179,8 @@ impl Guest {
         let folders = [tree::root().to_path_buf(), tree::target()];
         let once = ("GAPII_TEST_ONCE", self.once.path().display().to_string());
         // As in a run on this machine: the shaders of most programs run once.
-        let own = [once, ("GALLIVM_PERF", "nopt".to_owned())];
+        let shaders = ("GALLIVM_PERF", "nopt".to_owned());
+        let own = [once, shaders, ("GAPII_TEST_SLOWNESS", SLOWNESS.to_string())];
         let variables = [&own[..], variables].concat();
         self.chroot.command(&folders, &self.writable, &variables, test.path())
     }

@@ -1,7 +1,7 @@
 //! What only OpenGL has: state of every profile and of the compatibility profile, immediate mode, display lists, pixels at
 //! the raster position, and textures of one dimension and of rectangles.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use crate::search::generate::es1;
 use crate::search::world::{Api, World};
@@ -333,21 +333,24 @@ fn may_begin(world: &World) -> bool {
 
 /// The commands from glBegin to glEnd.
 ///
-/// In a list, all attributes that change are set before the first vertex: Mesa 22.3 gives vertices before the change what was set
-/// when a list was compiled last.
+/// In a list, all attributes that change are set before the first vertex, and get no more values later: Mesa 22.3 gives vertices
+/// before the change what was set when a list was compiled last, or garbage.
 fn vertices(world: &mut World, is_compiled: bool) {
     let mode =
         world.one_of(&["TRIANGLES", "QUADS", "POLYGON", "LINE_LOOP", "POINTS", "QUAD_STRIP"]);
     world.step(format!("glBegin GL_{mode}"));
-    let mut set = BTreeSet::new();
+    let mut set = BTreeMap::new();
     for _ in 0..if is_compiled { world.below(5) } else { 0 } {
         let step = any_attribute(world);
-        set.insert(family(&step));
+        let (family, values) = family(&step);
+        let most = set.entry(family.to_owned()).or_insert(values);
+        *most = values.max(*most);
         world.step(step);
     }
     for _ in 0..3 + world.below(4) {
         let step = any_attribute(world);
-        if !is_compiled || set.contains(&family(&step)) {
+        let (family, values) = family(&step);
+        if !is_compiled || set.get(family).is_some_and(|most| values <= *most) {
             world.step(step);
         }
         let [x, y] = [(); 2].map(|()| world.one_of(&["-0.5f", "0f", "0.25f", "0.75f"]));
@@ -361,9 +364,11 @@ fn vertices(world: &mut World, is_compiled: bool) {
     world.step("glEnd");
 }
 
-/// The commands of an attribute, without the number and the type of its values.
-fn family(step: &str) -> String {
-    step.chars().take_while(|letter| !letter.is_ascii_digit() && *letter != ' ').collect()
+/// The commands of an attribute without the number and the type of its values, and the number; 0 if the name has none.
+fn family(step: &str) -> (&str, u32) {
+    let end = step.find(|letter: char| letter.is_ascii_digit() || letter == ' ');
+    let (family, rest) = step.split_at(end.expect("arguments"));
+    (family, rest.chars().next().and_then(|number| number.to_digit(10)).unwrap_or(0))
 }
 
 fn any_attribute(world: &mut World) -> String {
