@@ -8,10 +8,12 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::common::{
-    Random, Record, Session, drain_to, parse, produce_checked, try_produce, try_produce_last,
-};
-use gapii_ringbuf::{Consumer, LaneId, Merger, Producer, Reading, Room, SegmentRing, Standing};
+#[cfg(target_arch = "x86_64")]
+use crate::common::try_produce_last;
+use crate::common::{Random, Record, Session, drain_to, parse, produce_checked, try_produce};
+#[cfg(target_arch = "x86_64")]
+use gapii_ringbuf::Standing;
+use gapii_ringbuf::{Consumer, LaneId, Merger, Producer, Reading, Room, SegmentRing};
 
 /// A child process; killed and reaped when dropped.
 struct Child(libc::pid_t);

@@ -32,7 +32,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("recording::attach_copies", SAME),
     ("recording::attach_objects", SAME),
     ("recording::attach_progress", SAME),
-    ("recording::children", "qemu answers MADV_WIPEONFORK with success, and wipes nothing"),
+    ("recording::children", KEEPS),
     ("recording::clock", TIMES),
     ("recording::confined", "qemu has no seccomp"),
     ("recording::containers", "needs bubblewrap"),
@@ -91,6 +91,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("tools::tracers::tracer_of_a_set_uid_program_stays_disabled", "qemu is no set-uid program"),
 ];
 
+const KEEPS: &str = "qemu answers MADV_WIPEONFORK with success, and wipes nothing";
 const SPINS: &str = "threads spin until it is their turn, which takes qemu many minutes";
 const RUST_TOOL: &str = "the example in Rust is not built for arm64";
 const SAME: &str = "a matter of OpenGL and of the protocol, not of the processor";
@@ -102,11 +103,22 @@ const PROC: &str = "/proc names qemu as the program of each process";
 pub const UNITS_LEFT_OUT: &[(&str, &str, &str)] = &[
     ("gapii-replay", "only_drafts_of_this_process_are_removed", "the test is process 1 there"),
     (
+        "gapii-replay",
+        "fuzz_inputs_are_played_or_refused",
+        "hundreds of replays, and qemu keeps tables for all addresses that each of them reserves",
+    ),
+    (
         "gapii-ringbuf",
         "mapped_segment_is_left_out_of_core_dumps",
         "qemu shows no flags of mappings",
     ),
     ("gapii-ringbuf", "token_passed", SPINS),
+    ("gapii-ringbuf", "child_of_a_fork_is_detached_when_its_producer_is_wiped", KEEPS),
+    (
+        "gapii-ringbuf",
+        "memory_of_a_ring_is_returned_when_its_owners_have_written_much",
+        "qemu answers MADV_REMOVE with success, and returns nothing",
+    ),
 ];
 
 /// Whether a whole-system test runs, by its name `TARGET::MODULE::TEST`; `None` for a name that no list has.
