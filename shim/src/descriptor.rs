@@ -103,6 +103,7 @@ mod tests {
         File::open("/dev/null").unwrap().into()
     }
 
+    /// The same file each time, which one of /proc is not under an emulator.
     fn other_file() -> OwnedFd {
         File::open("/dev/zero").unwrap().into()
     }

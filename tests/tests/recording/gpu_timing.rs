@@ -126,6 +126,7 @@ fn attached_captures_have_times_if_they_were_asked_for() {
         // A capture of a program with slow frames begins within one.
         assert!(of_frame(0) <= WORK, "{work:?}");
         assert_eq!([1, 2, 3].map(of_frame), [WORK; 3]);
+        assert_eq!(work.len() as u64, of_frame(0) + 3 * WORK);
         let has_time = |line: &Value| line.get("gpu_ns").is_some();
         if is_timed {
             // The results of the last frame come within 100 ms, or not at all.
