@@ -9,7 +9,7 @@ use crate::{step, tree};
 /// Type-checks every fuzzer. They share one target folder, because their dependencies are mostly the same.
 pub fn run() -> anyhow::Result<()> {
     for manifest in manifests()? {
-        let mut cargo = step::cargo(&["check", "--manifest-path"]);
+        let mut cargo = step::cargo(&["check", "--locked", "--manifest-path"]);
         cargo.arg(manifest).env("CARGO_TARGET_DIR", tree::target().join("fuzz"));
         step::run(&mut cargo)?;
     }

@@ -9,6 +9,7 @@ mod docstrings;
 mod features;
 mod glossary;
 mod imports;
+mod locks;
 mod ratchet;
 mod references;
 mod repository;
@@ -30,6 +31,7 @@ const CONSTANTS: &str = "xtask/tidy/constants.txt";
 const DOCSTRINGS: &str = "xtask/tidy/docstrings.txt";
 const FEATURES: &str = "xtask/tidy/features.txt";
 const VARIABLES: &str = "docs/operation.md";
+const LOCK: &str = "Cargo.lock";
 const GLOSSARY: &str = "xtask/tidy/glossary.txt";
 
 /// The crate that ships in programs; the rule about features is for it and its dependencies.
@@ -51,7 +53,7 @@ pub fn run(args: &Tidy) -> anyhow::Result<()> {
     if args.shrink {
         shrink(&repository)?;
     }
-    let rules: [(&str, Rule); 9] = [
+    let rules: [(&str, Rule); 10] = [
         ("imports", check_imports),
         ("arrows", check_arrows),
         ("references", check_references),
@@ -61,6 +63,7 @@ pub fn run(args: &Tidy) -> anyhow::Result<()> {
         ("features", check_features),
         ("variables", check_variables),
         ("files", check_files),
+        ("locks", check_locks),
     ];
     let mut number = 0;
     for (name, rule) in rules {
@@ -192,6 +195,16 @@ fn check_files(_: &Repository) -> anyhow::Result<Vec<String>> {
     let outdated = file_list::outdated(tree::root())?;
     let say = |page: &PathBuf| format!("{} is stale; run `cargo xtask generate`", page.display());
     Ok(outdated.iter().map(say).collect())
+}
+
+fn check_locks(repository: &Repository) -> anyhow::Result<Vec<String>> {
+    let read = |path: &Path| std::fs::read_to_string(tree::root().join(path));
+    let product = read(Path::new(LOCK))?;
+    let mut findings = Vec::new();
+    for path in repository.files.iter().filter(|path| path.ends_with(LOCK)) {
+        findings.extend(locks::differences(&path.display().to_string(), &read(path)?, &product));
+    }
+    Ok(findings)
 }
 
 /// Writes the lists anew without the exceptions that are gone.
